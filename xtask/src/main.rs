@@ -1,0 +1,116 @@
+//! The workspace's own commands, run as `cargo xtask …`. Holds the command line only: each task is a file.
+
+mod bench;
+mod loom;
+mod mutants;
+mod runner;
+mod shell;
+mod tally;
+mod test;
+mod tidy;
+
+use std::process::ExitCode;
+
+use anyhow::{Context as _, Result};
+use cargo_metadata::{Metadata, MetadataCommand};
+use clap::{Parser, Subcommand};
+
+use crate::tally::Tally;
+
+const EXAMPLES: &str = "\
+Examples:
+  cargo xtask test                      everything CI runs; ends with `N passed, N failed`
+  cargo xtask test --mutants            the same, then every mutant of xtask/mutants.toml
+  cargo xtask bench time/dispatch_50    one benchmark
+  cargo xtask tidy                      no build; good before each commit";
+
+/// The workspace's own commands. One local command is CI: `cargo xtask test`.
+#[derive(Parser)]
+#[command(bin_name = "cargo xtask", after_help = EXAMPLES)]
+struct Cli {
+    #[command(subcommand)]
+    task: Task,
+}
+
+#[derive(Subcommand)]
+enum Task {
+    /// Run everything CI runs: format, lints, tests, docs, examples, loom models, tidy, licences.
+    ///
+    /// Formatting and lints stop the run at once. All other steps run, and failures are listed at the end.
+    /// The last line is `N passed, N failed`: tests, doctests, examples, loom models and mutants count one by
+    /// one, a step such as `fmt` counts as one.
+    Test {
+        /// Also break the code in each way listed in xtask/mutants.toml and require that a test notices.
+        #[arg(long)]
+        mutants: bool,
+    },
+    /// Model-check the concurrent parts with loom, one process per model.
+    ///
+    /// A model is a test in an integration test target named `loom*`. It is built with `--cfg downbeat_loom`,
+    /// in release with debug assertions, in a target folder of its own. LOOM_MAX_PREEMPTIONS is 3 unless set.
+    Loom {
+        /// Run only the models whose name contains this.
+        name: Option<String>,
+    },
+    /// Run the benchmarks of `benches/`.
+    Bench {
+        /// A crate (`time`) or one benchmark of it (`time/dispatch_50`); all of them when absent.
+        name: Option<String>,
+        /// Print JSON lines only, one per figure; everything else goes to stderr.
+        #[arg(long)]
+        json: bool,
+    },
+    /// Check what the compiler does not: file heads, crate arrows, manifests, ARCHITECTURE.md, mutants.
+    Tidy,
+    /// Break the code in each way listed in xtask/mutants.toml and require that a test notices.
+    Mutants {
+        /// Run only this mutant.
+        name: Option<String>,
+    },
+}
+
+fn main() -> ExitCode {
+    match run(&Cli::parse()) {
+        Ok(tally) if tally.failed == 0 => ExitCode::SUCCESS,
+        Ok(_) => ExitCode::FAILURE,
+        Err(error) => {
+            eprintln!("error: {error:#}");
+            ExitCode::FAILURE
+        }
+    }
+}
+
+fn run(cli: &Cli) -> Result<Tally> {
+    let workspace = workspace()?;
+    match &cli.task {
+        Task::Test { mutants } => Ok(test::run(&workspace, *mutants)),
+        Task::Loom { name } => loom::run(&workspace, name.as_deref()).map(announced),
+        Task::Bench { name, json } => bench::run(&workspace, name.as_deref(), *json),
+        Task::Tidy => tidy::run(&workspace),
+        Task::Mutants { name } => mutants::run(&workspace, name.as_deref()).map(announced),
+    }
+}
+
+/// Members, targets and declared dependencies; without the resolved graph, which would need the network.
+fn workspace() -> Result<Metadata> {
+    MetadataCommand::new().no_deps().exec().context(
+        "cargo metadata cannot read the workspace; run this inside it and mend the manifest named here",
+    )
+}
+
+fn announced(tally: Tally) -> Tally {
+    println!("{tally}");
+    tally
+}
+
+#[cfg(test)]
+mod tests {
+    use clap::CommandFactory as _;
+
+    use super::*;
+
+    #[test]
+    fn the_command_line_is_consistent() {
+        Cli::command().debug_assert();
+    }
+}
