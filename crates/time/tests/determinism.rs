@@ -13,7 +13,8 @@ mod oracle;
 use std::time::Duration;
 
 use downbeat_time::{
-    Edit, Governor, ManualClock, Profiling, RunEnd, StepContext, TimeManager, TimeMode, TimeScale,
+    Binding, Edit, Governor, ManualClock, Phase, Profiling, RunEnd, RunnerId, StepContext, TimeManager,
+    TimeMode, TimeScale,
 };
 use oracle::Oracle;
 use oracle::cases::{Case, Draw, case, cases, common_rate};
@@ -246,4 +247,30 @@ fn one_frame_and_single_steps_give_the_same_hash() {
     let mut ticked = TimeManager::<Tape>::default();
     ticked.tick(&mut Tape::new(), Duration::from_millis(100)).unwrap();
     assert_eq!((ticked.steps(), ticked.schedule_hash()), (7, stepped.schedule_hash()));
+}
+
+#[test]
+fn the_schedule_hash_sees_which_callbacks_run_and_in_which_order() {
+    // The steps are the same in all of these: the same rates, the same times, the same runners that fire.
+    let control = |priority| Binding::new(RunnerId::ROBOT, Phase::Control).with_priority(priority);
+    let callbacks: [&[(&str, Binding)]; 7] = [
+        &[],
+        &[("a", control(0))],
+        &[("b", control(0))],
+        &[("a", control(0)), ("b", control(0))],
+        &[("a", control(1)), ("b", control(0))],
+        &[("a", control(0)), ("b", Binding::new(RunnerId::ROBOT, Phase::Export))],
+        &[("a", control(0)), ("b", Binding::new(RunnerId::CAPTURE, Phase::Control))],
+    ];
+    let hashes = callbacks.map(|callbacks| {
+        let mut time = TimeManager::<()>::default();
+        for &(name, binding) in callbacks {
+            time.register(name, binding, |(), _| ()).unwrap();
+        }
+        time.run_steps(&mut (), 7).unwrap();
+        time.schedule_hash()
+    });
+    for (at, hash) in hashes.iter().enumerate() {
+        assert_eq!(hashes.iter().position(|other| other == hash), Some(at), "{hashes:?}");
+    }
 }
