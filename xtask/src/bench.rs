@@ -1,17 +1,14 @@
 //! `cargo xtask bench`: runs the benchmarks of `benches/`, and gets valgrind for their instruction counts.
 //! Does not measure: each bench target prints its own figures.
 
-use std::io;
-use std::process::Command;
-
 use anyhow::{Context as _, Result, bail, ensure};
 use cargo_metadata::Metadata;
 
+use crate::packages::{self, VALGRIND};
 use crate::shell;
 use crate::tally::Tally;
 
 const PACKAGE: &str = "downbeat-benches";
-const INSTALL: &[&str] = &["apt-get", "install", "--yes", "--no-install-recommends", "valgrind"];
 
 /// Runs the benchmark `name` (`time/dispatch_50`), all of a crate (`time`), or all there are.
 pub(crate) fn run(workspace: &Metadata, name: Option<&str>, json: bool) -> Result<Tally> {
@@ -23,7 +20,8 @@ pub(crate) fn run(workspace: &Metadata, name: Option<&str>, json: bool) -> Resul
     let targets =
         package.targets.iter().filter(|target| target.is_bench()).map(|target| target.name.as_str());
     let chosen = chosen(targets.collect(), name)?;
-    need_valgrind()?;
+    // Without it a bench leaves its instruction counts out.
+    packages::have(VALGRIND)?;
 
     let mut cargo = shell::cargo(&workspace.workspace_root);
     cargo.args(["bench", "--package", PACKAGE, "--no-fail-fast"]);
@@ -48,53 +46,6 @@ fn chosen<'a>(targets: Vec<&'a str>, name: Option<&str>) -> Result<Vec<&'a str>>
     match targets.iter().find(|target| **target == wanted) {
         Some(target) => Ok(vec![target]),
         None => bail!("no benchmarks for `{wanted}`; there are some for: {}", targets.join(", ")),
-    }
-}
-
-/// Instruction counts need valgrind. Without it a bench leaves them out, which CI must not do unnoticed.
-fn need_valgrind() -> Result<()> {
-    if has_valgrind() {
-        return Ok(());
-    }
-    if is_root() {
-        eprintln!("valgrind is missing; installing it for the instruction counts");
-        // A package list that was never fetched, or is stale, is the usual reason to fail at first.
-        if !apt(INSTALL) {
-            apt(&["apt-get", "update"]);
-            apt(INSTALL);
-        }
-        if has_valgrind() {
-            return Ok(());
-        }
-    }
-    let advice = format!("valgrind is missing, get it with: sudo {}", INSTALL.join(" "));
-    ensure!(std::env::var("CI").as_deref() != Ok("true"), "{advice}");
-    eprintln!("{advice}\ngoing on without instruction counts");
-    Ok(())
-}
-
-fn has_valgrind() -> bool {
-    let mut question = Command::new("valgrind");
-    question.arg("--version");
-    shell::answers(question)
-}
-
-fn is_root() -> bool {
-    let mut question = Command::new("id");
-    question.arg("-u");
-    shell::stdout_of(question).is_ok_and(|id| id.trim_ascii() == b"0")
-}
-
-/// Whether the command succeeded. Its output goes to stderr: stdout may be promised to JSON.
-fn apt(words: &[&str]) -> bool {
-    let mut command = Command::new(words[0]);
-    command.args(&words[1..]).env("DEBIAN_FRONTEND", "noninteractive").stdout(io::stderr());
-    match shell::run_inherited(command) {
-        Ok(status) => status.success(),
-        Err(error) => {
-            eprintln!("{error:#}");
-            false
-        }
     }
 }
 

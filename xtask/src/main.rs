@@ -2,7 +2,9 @@
 
 mod bench;
 mod loom;
+mod memcheck;
 mod mutants;
+mod packages;
 mod runner;
 mod shell;
 mod tally;
@@ -15,6 +17,8 @@ use anyhow::{Context as _, Result};
 use cargo_metadata::{Metadata, MetadataCommand};
 use clap::{Parser, Subcommand};
 
+use crate::loom::Checker;
+use crate::mutants::Kind;
 use crate::tally::Tally;
 
 const EXAMPLES: &str = "\
@@ -47,10 +51,13 @@ enum Task {
     /// Model-check the concurrent parts with loom, one process per model.
     ///
     /// A model is a test in an integration test target named `loom*`. It is built with `--cfg downbeat_loom`,
-    /// in release with debug assertions, in a target folder of its own. LOOM_MAX_PREEMPTIONS is 3 unless set.
+    /// optimised with debug assertions, in a target folder of its own. Ends with a table of all models.
     Loom {
-        /// Run only the models whose name contains this.
+        /// Run only the models whose name contains this; with --mutants, only the mutant of this name.
         name: Option<String>,
+        /// Also seed each fault of xtask/mutants.toml that names a model, and require that the model catches it.
+        #[arg(long)]
+        mutants: bool,
     },
     /// Run the benchmarks of `benches/`.
     Bench {
@@ -84,10 +91,15 @@ fn run(cli: &Cli) -> Result<Tally> {
     let workspace = workspace()?;
     match &cli.task {
         Task::Test { mutants } => Ok(test::run(&workspace, *mutants)),
-        Task::Loom { name } => loom::run(&workspace, name.as_deref()).map(announced),
+        Task::Loom { name, mutants: false } => {
+            loom::run(&workspace, Checker::Loom, name.as_deref()).map(announced)
+        }
+        Task::Loom { name, mutants: true } => {
+            mutants::run(&workspace, Kind::Models, name.as_deref()).map(announced)
+        }
         Task::Bench { name, json } => bench::run(&workspace, name.as_deref(), *json),
         Task::Tidy => tidy::run(&workspace),
-        Task::Mutants { name } => mutants::run(&workspace, name.as_deref()).map(announced),
+        Task::Mutants { name } => mutants::run(&workspace, Kind::Tests, name.as_deref()).map(announced),
     }
 }
 

@@ -5,12 +5,13 @@ mod lab;
 
 use std::collections::BTreeSet;
 
-use anyhow::{Context as _, Result, bail, ensure};
+use anyhow::{Context as _, Result, ensure};
 use cargo_metadata::Metadata;
 use cargo_metadata::camino::Utf8Path;
 use serde::Deserialize;
 
 use self::lab::{Lab, Verdict};
+use crate::loom;
 use crate::tally::Tally;
 use crate::tidy::{Problem, line_where};
 
@@ -30,6 +31,23 @@ struct Mutant {
     replace: String,
     /// The package whose tests must notice.
     package: String,
+    /// The loom model that must notice instead.
+    model: Option<String>,
+}
+
+impl Mutant {
+    fn kind(&self) -> Kind {
+        if self.model.is_some() { Kind::Models } else { Kind::Tests }
+    }
+}
+
+/// Who has to notice.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Kind {
+    /// Any test of the package: `cargo xtask mutants`.
+    Tests,
+    /// The model that the mutant names: `cargo xtask loom --mutants`.
+    Models,
 }
 
 #[derive(Deserialize)]
@@ -39,24 +57,23 @@ struct List {
     mutant: Vec<Mutant>,
 }
 
-/// Runs the mutant `name`, or all of them; each one caught counts as passed.
-pub(crate) fn run(workspace: &Metadata, name: Option<&str>) -> Result<Tally> {
+/// Runs the mutant `name`, or all of a kind; each one caught counts as passed.
+pub(crate) fn run(workspace: &Metadata, kind: Kind, name: Option<&str>) -> Result<Tally> {
     let mut mutants = parse(&read(&workspace.workspace_root)?)?;
-    if let Some(name) = name {
-        mutants.retain(|mutant| mutant.name == name);
-        ensure!(!mutants.is_empty(), "{LIST} has no mutant named `{name}`");
-    }
-    if mutants.is_empty() {
-        println!("{LIST} lists no mutants yet");
-        return Ok(Tally::default());
-    }
+    mutants.retain(|mutant| mutant.kind() == kind && name.is_none_or(|name| mutant.name == name));
+    ensure!(
+        !mutants.is_empty(),
+        "{LIST} has no such mutant{}",
+        name.map(|name| format!(": `{name}`")).unwrap_or_default()
+    );
 
-    let lab = Lab::open(workspace)?;
+    let lab = Lab::open(workspace, kind)?;
     let packages: BTreeSet<&str> = mutants.iter().map(|mutant| mutant.package.as_str()).collect();
     for package in packages {
         println!("green?  {package}, before any mutant");
-        if let Some(broken) = lab.why_not_green(package)? {
-            bail!("the tests of {package} fail without any mutant, so they can show nothing: {broken}");
+        let passed = lab.green(package)?;
+        if name.is_none() && kind == Kind::Models {
+            every_model_has_a_mutant(&passed, &mutants)?;
         }
     }
     let mut tally = Tally::default();
@@ -64,6 +81,21 @@ pub(crate) fn run(workspace: &Metadata, name: Option<&str>) -> Result<Tally> {
         tally += report(mutant, lab.try_mutant(mutant)?);
     }
     Ok(tally)
+}
+
+/// A model that no fault makes fail may be unable to fail.
+fn every_model_has_a_mutant(output: &str, mutants: &[Mutant]) -> Result<()> {
+    let without: Vec<&str> = loom::passed_models(output)
+        .into_iter()
+        .map(|[model, ..]| model)
+        .filter(|model| !mutants.iter().any(|mutant| mutant.model.as_deref() == Some(model)))
+        .collect();
+    ensure!(
+        without.is_empty(),
+        "no mutant in {LIST} for: {}; seed a fault that each must catch",
+        without.join(", ")
+    );
+    Ok(())
 }
 
 fn report(mutant: &Mutant, verdict: Verdict) -> Tally {
@@ -74,7 +106,8 @@ fn report(mutant: &Mutant, verdict: Verdict) -> Tally {
             Tally::ONE_PASSED
         }
         Verdict::Missed => {
-            println!("MISSED  {name}  no test of {} fails although: {what}", mutant.package);
+            let judge = mutant.model.as_ref().unwrap_or(&mutant.package);
+            println!("MISSED  {name}  nothing in {judge} fails although: {what}");
             Tally::ONE_FAILED
         }
         Verdict::Broken { why } => {

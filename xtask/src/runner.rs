@@ -38,12 +38,17 @@ impl TestRunner {
 
     /// Runs a test command to its end and counts its tests.
     pub(crate) fn count(self, command: Command) -> Result<Tally> {
+        Ok(self.count_and_keep(command)?.0)
+    }
+
+    /// As [`TestRunner::count`], and returns what was printed.
+    pub(crate) fn count_and_keep(self, command: Command) -> Result<(Tally, String)> {
         let finished = shell::run_streamed(command)?;
         let tally = match self {
             Self::Nextest => Tally::of_nextest(&finished.output),
             Self::CargoTest => Tally::of_libtest(&finished.output),
         };
-        verdict(&finished, tally)
+        Ok((verdict(&finished, tally)?, finished.output))
     }
 }
 

@@ -1,6 +1,7 @@
 //! Counts passed and failed checks, and reads such counts from what nextest and libtest print.
 //! Runs nothing itself.
 
+use std::collections::BTreeSet;
 use std::fmt;
 use std::ops::AddAssign;
 
@@ -72,7 +73,16 @@ impl fmt::Display for Tally {
 
 /// The name of the first test that failed, in the output of nextest or of libtest.
 pub(crate) fn first_failure(output: &str) -> Option<&str> {
-    output.lines().find_map(|line| nextest_failure(line).or_else(|| libtest_failure(line)))
+    output.lines().find_map(failure)
+}
+
+/// The names of all tests that failed. Each is there once, although nextest names it again at the end.
+pub(crate) fn failures(output: &str) -> BTreeSet<&str> {
+    output.lines().filter_map(failure).collect()
+}
+
+fn failure(line: &str) -> Option<&str> {
+    nextest_failure(line).or_else(|| libtest_failure(line))
 }
 
 /// `FAIL [   0.094s] (3/3) crate::binary module::name`, also `TRY 2 FAIL [`, `SIGABRT [`, `TIMEOUT [`.

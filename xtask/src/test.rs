@@ -8,9 +8,11 @@ use anyhow::{Context as _, Result, bail};
 use cargo_metadata::camino::Utf8PathBuf;
 use cargo_metadata::{Message, Metadata};
 
+use crate::loom::Checker;
+use crate::mutants::Kind;
 use crate::runner::TestRunner;
 use crate::tally::Tally;
-use crate::{loom, mutants, shell, tidy};
+use crate::{loom, memcheck, mutants, shell, tidy};
 
 struct Step {
     name: &'static str,
@@ -26,13 +28,15 @@ const CHECKS: &[Step] = &[
     Step { name: "doctests", run: doctests },
     Step { name: "docs", run: docs },
     Step { name: "examples", run: examples },
-    Step { name: "loom", run: |workspace| loom::run(workspace, None) },
+    Step { name: "loom", run: |workspace| loom::run(workspace, Checker::Loom, None) },
+    Step { name: "shuttle", run: |workspace| loom::run(workspace, Checker::Shuttle, None) },
+    Step { name: "memcheck", run: memcheck::run },
     Step { name: "tidy", run: tidy::run },
     Step { name: "deny", run: deny },
 ];
 
 /// After all the others, when asked for: it takes a build and a test run per mutant.
-const MUTANTS: Step = Step { name: "mutants", run: |workspace| mutants::run(workspace, None) };
+const MUTANTS: Step = Step { name: "mutants", run: |workspace| mutants::run(workspace, Kind::Tests, None) };
 
 const EXAMPLES_PACKAGE: &str = "downbeat-examples";
 

@@ -135,8 +135,9 @@ impl<C> CommandArena<C> {
         const {
             assert!(align_of::<Header<C>>() == align_of::<Block>());
             assert!(size_of::<Header<C>>().is_multiple_of(size_of::<Block>()));
-            assert!(Self::is_inline::<F>());
         };
+        // Not a `const` assertion: `push` also instantiates the branch that it does not take.
+        assert!(Self::is_inline::<F>(), "other captures are boxed");
         let blocks = Self::record_blocks::<F>();
         let at = self.blocks.len();
         assert!(blocks <= self.blocks.capacity() - at, "room is made before a record is written");

@@ -127,15 +127,19 @@ impl MainThreadDispatcher {
         let mut swapped = false;
         loop {
             let snapshot = Rc::clone(&self.snapshot.borrow());
-            if !self.run_one(&snapshot, &mut pumped) {
-                if swapped || !self.swap() {
+            if self.run_one(&snapshot, &mut pumped) {
+                if deadline.has_passed() {
+                    pumped.left = snapshot.len() + if swapped { 0 } else { self.inbox.len() };
                     return pumped;
                 }
-                swapped = true;
-            } else if deadline.has_passed() {
-                pumped.left = snapshot.len() + if swapped { 0 } else { self.inbox.len() };
+                continue;
+            }
+            // Held any longer, it would look as if a task still ran from it, and its memory would not be reused.
+            drop(snapshot);
+            if swapped || !self.swap() {
                 return pumped;
             }
+            swapped = true;
         }
     }
 

@@ -212,10 +212,9 @@ impl Shared {
     fn stop(&self) -> bool {
         let callbacks = {
             let mut waiting = self.waiting.lock();
-            if self.stopped.load(Ordering::Relaxed) {
+            if self.stopped.swap(true, Ordering::AcqRel) {
                 return false;
             }
-            self.stopped.store(true, Ordering::Release);
             std::mem::take(&mut waiting.callbacks)
         };
         self.changed.notify_all();

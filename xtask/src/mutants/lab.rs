@@ -5,14 +5,15 @@ use std::collections::BTreeSet;
 use std::fs;
 use std::process::Command;
 
-use anyhow::{Context as _, Result, ensure};
+use anyhow::{Context as _, Result, bail, ensure};
 use cargo_metadata::Metadata;
 use cargo_metadata::camino::{Utf8Path, Utf8PathBuf};
 
-use super::{Mutant, mutated};
+use super::{Kind, Mutant, mutated};
+use crate::loom::Checker;
 use crate::runner::TestRunner;
 use crate::shell::{self, Finished};
-use crate::{tally, tidy};
+use crate::{loom, tally, tidy};
 
 /// A test run that takes longer than this hangs.
 const RUN_SECS_MAX: u32 = 600;
@@ -33,11 +34,12 @@ pub(super) struct Lab {
     tree: Utf8PathBuf,
     target: Utf8PathBuf,
     runner: TestRunner,
+    kind: Kind,
 }
 
 impl Lab {
     /// Brings the copy up to date with the workspace.
-    pub(super) fn open(workspace: &Metadata) -> Result<Self> {
+    pub(super) fn open(workspace: &Metadata, kind: Kind) -> Result<Self> {
         let mut question = Command::new("timeout");
         question.arg("--version");
         ensure!(
@@ -53,16 +55,18 @@ impl Lab {
             copy_if_changed(&root.join(file), &tree.join(file))?;
         }
         remove_strays(&tree, &tree, &files)?;
-        Ok(Self { tree, target, runner: TestRunner::find(root) })
+        Ok(Self { tree, target, runner: TestRunner::find(root), kind })
     }
 
-    /// What fails without any mutant, if something does.
-    pub(super) fn why_not_green(&self, package: &str) -> Result<Option<String>> {
-        Ok(match self.test(package)? {
-            Verdict::Missed => None,
-            Verdict::Caught { by } => Some(by),
-            Verdict::Broken { why } => Some(why),
-        })
+    /// Requires that nothing fails without a mutant, or the tests could show nothing. Returns what they printed.
+    pub(super) fn green(&self, package: &str) -> Result<String> {
+        let (verdict, output) = self.test(package, None)?;
+        match verdict {
+            Verdict::Missed => Ok(output),
+            Verdict::Caught { by: broken } | Verdict::Broken { why: broken } => {
+                bail!("{package} fails without any mutant, so it can show nothing: {broken}")
+            }
+        }
     }
 
     /// Puts the mutant in, runs its package's tests, and takes it out again.
@@ -76,20 +80,20 @@ impl Lab {
             Err(error) => return Ok(Verdict::Broken { why: error.to_string() }),
         };
         fs::write(&path, with_mutant).with_context(|| format!("cannot write {path}"))?;
-        let verdict = self.test(&mutant.package);
+        let verdict = self.test(&mutant.package, mutant.model.as_deref());
         fs::write(&path, original).with_context(|| format!("cannot write {path}"))?;
-        verdict
+        Ok(verdict?.0)
     }
 
     /// Builds first, so that a mutant that does not compile is not taken for one that was caught.
-    fn test(&self, package: &str) -> Result<Verdict> {
+    fn test(&self, package: &str, model: Option<&str>) -> Result<(Verdict, String)> {
         let mut build = self.runner.command(&self.tree);
         self.select(&mut build, package);
         build.arg("--no-run");
         let built = shell::run_quietly(build)?;
         if !built.status.success() {
             print_output(&built);
-            return Ok(Verdict::Broken { why: "it does not compile, see above".to_owned() });
+            return Ok((Verdict::Broken { why: "it does not compile, see above".to_owned() }, built.output));
         }
 
         let cargo = self.runner.command(&self.tree);
@@ -98,8 +102,12 @@ impl Lab {
         run.arg(format!("--kill-after={KILL_AFTER_SECS}")).arg(RUN_SECS_MAX.to_string());
         run.arg(cargo.get_program()).args(cargo.get_args());
         self.select(&mut run, package);
+        if self.kind == Kind::Models && self.runner == TestRunner::Nextest {
+            run.args(["--success-output", "immediate"]);
+        }
+        run.args(model);
         let finished = shell::run_quietly(run)?;
-        Ok(self.judge(&finished))
+        Ok((self.judge(&finished), finished.output))
     }
 
     fn judge(&self, finished: &Finished) -> Verdict {
@@ -126,9 +134,16 @@ impl Lab {
     }
 
     fn select(&self, command: &mut Command, package: &str) {
-        command
-            .args(["--package", package, "--all-features", "--tests"])
-            .env("CARGO_TARGET_DIR", &self.target);
+        command.args(["--package", package]);
+        match self.kind {
+            Kind::Tests => {
+                command.args(["--all-features", "--tests"]).env("CARGO_TARGET_DIR", &self.target);
+            }
+            Kind::Models => {
+                loom::configure(command, self.runner, Checker::Loom, &self.target);
+                command.args(["--test", "loom"]);
+            }
+        }
     }
 }
 
