@@ -19,6 +19,8 @@ use std::marker::PhantomData;
 use std::mem::{MaybeUninit, align_of, size_of};
 use std::panic::Location;
 
+use crate::panic::caught;
+
 /// Larger captures are boxed.
 pub const INLINE_BYTES_MAX: usize = 1024;
 
@@ -207,18 +209,46 @@ impl<C> CommandArena<C> {
         true
     }
 
+    /// Moves the commands of `other` that have not run behind ours; false, and nothing moved, when there is no room.
+    pub fn append(&mut self, other: &mut Self) -> bool {
+        let from = other.cursor.get();
+        let blocks = other.blocks.len() - from;
+        if blocks > self.blocks.capacity() - self.blocks.len() && !self.grow(blocks) {
+            return false;
+        }
+        self.blocks.extend_from_slice(&other.blocks[from..]);
+        self.len.set(self.len.get() + other.len.get());
+        // They are ours now: `other` must neither run nor drop them.
+        other.cursor.set(other.blocks.len());
+        other.len.set(0);
+        true
+    }
+
     /// Drops the commands that have not run and makes the memory ready for the next round.
     ///
     /// Keeps the memory, but gives back what a long row of rounds had no use for.
+    ///
+    /// # Panics
+    ///
+    /// With the first panic of such a drop, after all of them.
     pub fn recycle(&mut self) {
-        /// Drops what is left also when one of the drops panics.
-        struct Rest<'a, C>(&'a CommandArena<C>);
-        impl<C> Drop for Rest<'_, C> {
-            fn drop(&mut self) {
-                while self.0.drop_next() {}
+        let mut first_panic = None;
+        while !self.is_empty() {
+            if let Err(panic) = caught(|| self.drop_next()) {
+                first_panic.get_or_insert(panic);
             }
         }
-        drop(Rest(self));
+        self.start_round();
+        // On top of a panic that passes by already, this one would end the process.
+        if let Some(panic) = first_panic
+            && !std::thread::panicking()
+        {
+            panic!("dropping a command {panic}");
+        }
+    }
+
+    /// An empty arena's memory from the start, less of it after long low use.
+    fn start_round(&mut self) {
         self.peak = self.peak.max(self.blocks.len());
         self.blocks.clear();
         self.cursor.set(0);

@@ -28,3 +28,12 @@ impl Deadline {
         self.left().is_none()
     }
 }
+
+/// How long some work took, for the reader of a report.
+#[cfg(downbeat_loom)]
+#[expect(clippy::disallowed_methods, reason = "this is this crate's clock.rs")]
+pub(crate) fn timed(work: impl FnOnce()) -> Duration {
+    let started = Instant::now();
+    work();
+    started.elapsed()
+}

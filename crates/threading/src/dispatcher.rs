@@ -129,7 +129,9 @@ impl MainThreadDispatcher {
             let snapshot = Rc::clone(&self.snapshot.borrow());
             if self.run_one(&snapshot, &mut pumped) {
                 if deadline.has_passed() {
-                    pumped.left = snapshot.len() + if swapped { 0 } else { self.inbox.len() };
+                    // Not of `snapshot`: a task that waited may have taken in more.
+                    let taken_in = self.snapshot.borrow().len();
+                    pumped.left = taken_in + if swapped { 0 } else { self.inbox.len() };
                     return pumped;
                 }
                 continue;
@@ -160,6 +162,10 @@ impl MainThreadDispatcher {
             }
             let snapshot = Rc::clone(&self.snapshot.borrow());
             if self.run_one(&snapshot, &mut pumped) {
+                // Or tasks that send themselves again would keep main here for ever.
+                if deadline.has_passed() {
+                    return condition();
+                }
                 continue;
             }
             drop(snapshot);

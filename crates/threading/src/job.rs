@@ -265,7 +265,11 @@ fn work<K: Task>(
     let in_time = status.commit();
     let outcome = match ran {
         Err(panic) => Outcome::Panicked(panic),
-        Ok(_) if !in_time => Outcome::Cancelled,
+        Ok(unwanted) if !in_time => {
+            // Now, not when this function ends: it may be partial output. And it must not keep the end from being told.
+            let _ = caught(|| drop(unwanted));
+            Outcome::Cancelled
+        }
         Ok(Ok(output)) => Outcome::Done(output),
         Ok(Err(error)) => Outcome::Failed(error),
     };

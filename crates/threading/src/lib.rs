@@ -108,7 +108,7 @@ pub use role::{
     is_main_thread, is_render_thread, roles,
 };
 pub use spawn::{SpawnError, THREAD_NAME_LEN_MAX, Thread, spawn};
-pub use stop::{StopCallback, StopSource, StopToken, Stopped};
+pub use stop::{StopCallback, StopScope, StopSource, StopToken, Stopped};
 #[cfg(feature = "watch")]
 pub use watcher::{Changes, WatchConfig, WatchError, WatchState, Watcher};
 

@@ -5,6 +5,7 @@
 
 use std::cell::RefCell;
 use std::fmt;
+use std::marker::PhantomData;
 use std::sync::{Arc, Weak};
 use std::time::Duration;
 
@@ -187,9 +188,11 @@ impl StopToken {
         CURRENT.with(|current| current.borrow().clone())
     }
 
-    /// Makes this the current thread's token until the scope is dropped.
-    pub(crate) fn enter(self) -> StopScope {
-        StopScope { before: CURRENT.with(|current| current.replace(Some(self))) }
+    /// Makes this the current thread's token until the scope is dropped: a stop then ends also a wait for main in
+    /// [`MainThreadHandle::execute`](crate::MainThreadHandle::execute). Jobs do so by themselves.
+    pub fn enter(self) -> StopScope {
+        let before = CURRENT.with(|current| current.replace(Some(self)));
+        StopScope { before, not_send: PhantomData }
     }
 }
 
@@ -198,8 +201,12 @@ sync::local! {
 }
 
 /// Puts the thread's token back that was there before.
-pub(crate) struct StopScope {
+#[derive(Debug)]
+#[must_use = "the token is current until the scope is dropped"]
+pub struct StopScope {
     before: Option<StopToken>,
+    /// The token belongs to the thread that entered it.
+    not_send: PhantomData<*mut ()>,
 }
 
 impl Drop for StopScope {

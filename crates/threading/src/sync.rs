@@ -10,6 +10,8 @@
 
 #[cfg(any(downbeat_loom, downbeat_shuttle))]
 mod checked;
+#[cfg(downbeat_loom)]
+pub mod model;
 #[cfg(not(any(downbeat_loom, downbeat_shuttle)))]
 mod native;
 

@@ -9,8 +9,8 @@ use downbeat_threading::{
     Thread, spawn, task,
 };
 
-use crate::Schedules::{All, Bounded};
-use crate::check;
+use downbeat_threading::sync::model::Schedules::{All, Bounded};
+use downbeat_threading::sync::model::check;
 
 fn dispatcher(boot: &Boot) -> MainThreadDispatcher {
     MainThreadDispatcher::new(boot.main(), DispatcherConfig::default())

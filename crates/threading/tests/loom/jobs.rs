@@ -10,8 +10,8 @@ use downbeat_threading::{
 };
 use loom::thread;
 
-use crate::Schedules::{All, Bounded};
-use crate::check;
+use downbeat_threading::sync::model::Schedules::{All, Bounded};
+use downbeat_threading::sync::model::check;
 
 /// Partial output: cleaned up when it goes, unless it was kept.
 struct Partial {

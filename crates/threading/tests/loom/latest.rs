@@ -3,8 +3,8 @@
 use downbeat_threading::latest;
 use loom::thread;
 
-use crate::Schedules::Bounded;
-use crate::check;
+use downbeat_threading::sync::model::Schedules::Bounded;
+use downbeat_threading::sync::model::check;
 
 #[test]
 fn a_reader_sees_whole_values_and_none_that_is_older() {

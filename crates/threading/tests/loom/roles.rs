@@ -2,8 +2,8 @@
 
 use downbeat_threading::{Boot, Role, RoleScope, is_main_thread, is_render_thread, roles, spawn};
 
-use crate::Schedules::All;
-use crate::check;
+use downbeat_threading::sync::model::Schedules::All;
+use downbeat_threading::sync::model::check;
 
 #[test]
 fn no_thread_sees_the_role_of_another() {

@@ -6,8 +6,8 @@ use downbeat_threading::StopSource;
 use downbeat_threading::sync::atomic::{AtomicUsize, Ordering};
 use loom::thread;
 
-use crate::Schedules::All;
-use crate::check;
+use downbeat_threading::sync::model::Schedules::All;
+use downbeat_threading::sync::model::check;
 
 fn counter() -> (Arc<AtomicUsize>, impl Fn() + Clone + Send + 'static) {
     let count = Arc::new(AtomicUsize::new(0));
