@@ -54,6 +54,7 @@ fn every_bad_runner_is_refused_in_one_line() {
         ("Robot=1000000001", "above 1 GHz"),
         ("Robot=50@", "offset ``"),
         ("Robot=50@1ms", "offset `1ms`"),
+        ("Robot=50@18446744073709551616", "offset `18446744073709551616` is too large"),
         ("a\nb=50", "the name `a\\nb` is not usable"),
         ("a\n\nUsage: x=y", "rate `y` is not a number"),
     ] {

@@ -109,6 +109,15 @@ fn a_cycle_too_long_to_walk_has_a_length_and_no_steps() {
     assert_eq!(cycle, r#"{"cycle_ns":10000000000000000,"steps":null,"shared_steps":null}"#);
 }
 
+#[test]
+fn a_cycle_that_starts_too_late_is_not_called_too_long() {
+    let page = stdout_of(&timeline(&["a=50@18446744073709551614"], &[]));
+    let headline = "1 runner · cycle 20 ms, which starts too late to end on the timeline (584 years)\n";
+    assert!(page.starts_with(headline), "{page}");
+    let page = stdout_of(&timeline(&["a=30", "b=29.9999999"], &["--for", "100ms"]));
+    assert!(page.starts_with("2 runners · cycle 10000000 s, too long to count its steps\n"), "{page}");
+}
+
 const EIGHT: [&str; 8] = [
     "Physics=1000",
     "Control=500",

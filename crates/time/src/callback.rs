@@ -2,6 +2,8 @@
 //!
 //! The table keeps what a step needs (the closures) apart from what people look at (`Info`). It sorts nothing.
 
+use std::collections::BTreeMap;
+
 use crate::context::{FreeContext, StepContext};
 use crate::edit::EditError;
 use crate::hash;
@@ -107,8 +109,14 @@ pub(crate) struct Turn {
 /// What people and the order table read of a callback.
 #[derive(Debug, Clone)]
 pub(crate) struct Info {
+    /// What people see. It can be changed.
     pub(crate) name: String,
-    pub(crate) name_hash: u64,
+    /// The name it was registered with, by which a saved state knows it again.
+    pub(crate) registered_as: String,
+    /// Tells it apart in the schedule hash and among shuffled ties: the name it was registered with, and how many
+    /// live ones of that name came before. So a restored manager, which has never seen those that are gone,
+    /// agrees.
+    pub(crate) identity: u64,
     pub(crate) binding: Binding,
     pub(crate) enabled: bool,
     /// Registration order: the tie-break, kept over rebinding.
@@ -123,11 +131,19 @@ pub(crate) struct CallbackTable<W, E> {
     pub(crate) infos: Vec<Info>,
     vacant: Vec<u32>,
     next_sequence: u64,
+    /// How many live callbacks were registered with a name, by the hash of the name.
+    namesakes: BTreeMap<u64, u64>,
 }
 
 impl<W, E> CallbackTable<W, E> {
     pub(crate) const fn new() -> Self {
-        Self { slots: Vec::new(), infos: Vec::new(), vacant: Vec::new(), next_sequence: 0 }
+        Self {
+            slots: Vec::new(),
+            infos: Vec::new(),
+            vacant: Vec::new(),
+            next_sequence: 0,
+            namesakes: BTreeMap::new(),
+        }
     }
 
     pub(crate) fn len(&self) -> usize {
@@ -147,7 +163,18 @@ impl<W, E> CallbackTable<W, E> {
         let sequence = self.next_sequence;
         self.next_sequence += 1;
         let name_hash = hash::of_text(&name);
-        let info = Info { name, name_hash, binding, enabled: true, sequence, generation: 0, live: true };
+        let before = self.namesakes.entry(name_hash).or_default();
+        let info = Info {
+            registered_as: name.clone(),
+            name,
+            identity: identity(name_hash, *before),
+            binding,
+            enabled: true,
+            sequence,
+            generation: 0,
+            live: true,
+        };
+        *before += 1;
         let index = match self.vacant.pop() {
             Some(index) => {
                 let generation = self.infos[index as usize].generation;
@@ -164,14 +191,33 @@ impl<W, E> CallbackTable<W, E> {
         Ok(CallbackId { slot: index, generation: self.infos[index as usize].generation })
     }
 
-    pub(crate) fn remove(&mut self, id: CallbackId) -> Result<(), EditError> {
-        self.get(id)?;
+    /// Removes a callback and hands its closure out, to be dropped when everything else is done: what it holds
+    /// may panic. Also says whether namesakes have moved up, whose place among shuffled ties may then be another.
+    pub(crate) fn remove(&mut self, id: CallbackId) -> Result<(Box<StepFn<W, E>>, bool), EditError> {
+        let name_hash = hash::of_text(&self.get(id)?.registered_as);
         let index = id.slot as usize;
-        self.slots[index] = Box::new(|_, _| Ok(()));
         self.infos[index].live = false;
         self.infos[index].generation += 1;
         self.vacant.push(id.slot);
-        Ok(())
+        let left = self.namesakes.get(&name_hash).map_or(0, |count| count - 1);
+        if left == 0 {
+            self.namesakes.remove(&name_hash);
+        } else {
+            self.namesakes.insert(name_hash, left);
+            self.number_namesakes(index, name_hash);
+        }
+        Ok((std::mem::replace(&mut self.slots[index], Box::new(|_, _| Ok(()))), left > 0))
+    }
+
+    /// Counts the namesakes of the callback at `index` anew.
+    fn number_namesakes(&mut self, index: usize, name_hash: u64) {
+        let name = self.infos[index].registered_as.clone();
+        let mut namesakes: Vec<&mut Info> =
+            self.infos.iter_mut().filter(|info| info.live && info.registered_as == name).collect();
+        namesakes.sort_by_key(|info| info.sequence);
+        for (before, info) in (0..).zip(namesakes) {
+            info.identity = identity(name_hash, before);
+        }
     }
 
     pub(crate) fn get(&self, id: CallbackId) -> Result<&Info, EditError> {
@@ -201,10 +247,17 @@ impl<W, E> CallbackTable<W, E> {
     }
 }
 
+/// What stands for a callback of this name with so many namesakes before it.
+fn identity(name_hash: u64, before: u64) -> u64 {
+    if before == 0 { name_hash } else { hash::mix(name_hash, before) }
+}
+
 /// A callback of a free phase. There are few, so they are kept sorted in one list.
 pub(crate) struct FreeCallback<W, E> {
     pub(crate) id: FreeCallbackId,
     pub(crate) name: String,
+    /// The name it was registered with, by which a saved state knows it again.
+    pub(crate) registered_as: String,
     pub(crate) phase: FreePhase,
     pub(crate) priority: i32,
     pub(crate) enabled: bool,

@@ -5,8 +5,8 @@
 
 use std::time::Duration;
 
-use crate::callback::Turn;
-use crate::edit::{Edit, EditQueue, EditQueueFull};
+use crate::callback::{FreeCallbackId, Turn};
+use crate::edit::{Asker, Edit, EditQueue, EditQueueFull};
 use crate::phase::{FreePhase, Phase};
 use crate::runner::{RunnerId, RunnerSet};
 use crate::sim_time::SimTime;
@@ -104,7 +104,7 @@ impl StepContext<'_> {
     /// Asks for a change. It takes effect before the next step; a change that is refused then pauses the
     /// manager and is reported with the name of this callback.
     pub fn request(&self, edit: Edit) -> Result<(), EditQueueFull> {
-        self.edits.push(self.turn.slot, edit)
+        self.edits.push(Asker::Step(self.turn), edit)
     }
 }
 
@@ -115,7 +115,7 @@ pub struct FreeContext<'a> {
     pub(crate) edits: &'a EditQueue,
     pub(crate) phase: FreePhase,
     pub(crate) delta_nanos: u64,
-    pub(crate) slot: u32,
+    pub(crate) id: FreeCallbackId,
 }
 
 impl FreeContext<'_> {
@@ -151,7 +151,7 @@ impl FreeContext<'_> {
 
     /// Asks for a change, as [`StepContext::request`].
     pub fn request(&self, edit: Edit) -> Result<(), EditQueueFull> {
-        self.edits.push(EditQueue::FREE | self.slot, edit)
+        self.edits.push(Asker::Free(self.id, self.phase), edit)
     }
 }
 

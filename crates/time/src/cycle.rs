@@ -4,7 +4,7 @@
 //! that two boundaries that round to the same nanosecond count as shared, as they do when the simulation runs.
 
 use crate::rate::{NANOS_PER_SECOND, Rate};
-use crate::runner::{RunnerConfig, RunnerId, RunnerSet};
+use crate::runner::{RUNNERS_MAX, RunnerConfig, RunnerId, RunnerSet};
 use crate::sim_time::SimTime;
 use crate::timeline::Timeline;
 
@@ -33,9 +33,10 @@ pub struct CycleRunner {
 /// ```
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Cycle {
-    /// Length of a repetition; `None` when it does not fit in 64 bits of nanoseconds.
+    /// Length of a repetition; `None` when it does not fit in 64 bits of nanoseconds, or nobody fires.
     pub cycle_nanos: Option<u64>,
-    /// Steps in a repetition; `None` when there are more than [`Cycle::FIRINGS_MAX`] firings to walk.
+    /// Steps in a repetition; `None` when there are more than [`Cycle::FIRINGS_MAX`] firings to walk, or when a
+    /// repetition that begins at the latest offset does not end on the timeline.
     pub steps: Option<u64>,
     /// Steps in which two or more runners fire; `None` as for `steps`.
     pub shared_steps: Option<u64>,
@@ -59,11 +60,22 @@ impl Cycle {
     pub const FIRINGS_MAX: u64 = 200_000_000;
 
     /// Analyses runners; `weight` says how much a step has to do when a given set fires.
+    ///
+    /// Where an id is given more than once, the last runner of that id counts.
+    ///
+    /// ```
+    /// use downbeat_time::{Cycle, CycleRunner, Rate, RunnerId, SimTime};
+    ///
+    /// let robot = |rate| CycleRunner { id: RunnerId::ROBOT, rate, offset: SimTime::ZERO };
+    /// let cycle = Cycle::analyse([robot(Rate::hz(30)?), robot(Rate::hz(50)?)], |_| 1);
+    /// assert_eq!((cycle.cycle_nanos, cycle.steps), (Some(20_000_000), Some(1)));
+    /// # Ok::<(), downbeat_time::RateError>(())
+    /// ```
     pub fn analyse(
         runners: impl IntoIterator<Item = CycleRunner>,
         weight: impl Fn(RunnerSet) -> u64,
     ) -> Self {
-        let runners: Vec<_> = runners.into_iter().collect();
+        let runners = one_per_id(runners);
         let mut cycle =
             Self { cycle_nanos: cycle_nanos(&runners), steps: None, shared_steps: None, heaviest: None };
         if let Some(nanos) = cycle.cycle_nanos {
@@ -74,6 +86,19 @@ impl Cycle {
             }
         }
         cycle
+    }
+
+    /// The length alone, which costs nothing to find: [`Cycle::cycle_nanos`] without walking a step.
+    ///
+    /// ```
+    /// use downbeat_time::{Cycle, CycleRunner, Rate, RunnerId, SimTime};
+    ///
+    /// let robot = CycleRunner { id: RunnerId::ROBOT, rate: Rate::hz(50)?, offset: SimTime::ZERO };
+    /// assert_eq!(Cycle::length_nanos([robot]), Some(20_000_000));
+    /// # Ok::<(), downbeat_time::RateError>(())
+    /// ```
+    pub fn length_nanos(runners: impl IntoIterator<Item = CycleRunner>) -> Option<u64> {
+        cycle_nanos(&one_per_id(runners))
     }
 
     fn walk(&mut self, runners: &[CycleRunner], start: u64, end: u64, weight: impl Fn(RunnerSet) -> u64) {
@@ -99,11 +124,23 @@ impl Cycle {
     }
 }
 
+/// The last runner given for each id, lowest id first.
+fn one_per_id(runners: impl IntoIterator<Item = CycleRunner>) -> Vec<CycleRunner> {
+    let mut places = [None; RUNNERS_MAX];
+    for runner in runners {
+        places[runner.id.index()] = Some(runner);
+    }
+    places.into_iter().flatten().collect()
+}
+
 /// The least whole number of nanoseconds that is a whole number of every runner's steps.
 ///
 /// A step of `10⁹ · denom / numer` nanoseconds in lowest terms `a / b` divides a whole number of nanoseconds
 /// exactly when `a` does, so the answer is the least common multiple of the numerators.
 fn cycle_nanos(runners: &[CycleRunner]) -> Option<u64> {
+    if runners.is_empty() {
+        return None;
+    }
     let mut common = 1_u128;
     for runner in runners {
         let step = u128::from(NANOS_PER_SECOND) * u128::from(runner.rate.denom());
@@ -154,6 +191,21 @@ mod tests {
         known(&["60", "60"], 50_000_000, 3, 3);
         known(&["30000/1001"], 100_100_000, 3, 0);
         known(&["1000", "500", "400", "240", "120", "60", "50", "30"], 100_000_000, 136, 72);
+    }
+
+    #[test]
+    fn the_last_runner_of_an_id_counts_and_without_any_nothing_repeats() {
+        let runner = |rate: &str| CycleRunner {
+            id: RunnerId::ROBOT,
+            rate: rate.parse().unwrap(),
+            offset: SimTime::ZERO,
+        };
+        let weigh = |fires: RunnerSet| fires.len() as u64;
+        let twice = Cycle::analyse([runner("30"), runner("50")], weigh);
+        assert_eq!(twice, Cycle::analyse([runner("50")], weigh));
+        assert_eq!(Cycle::length_nanos([runner("30"), runner("50")]), Some(20_000_000));
+        let none = Cycle::analyse([], weigh);
+        assert_eq!((none.cycle_nanos, none.steps, none.heaviest), (None, None, None));
     }
 
     #[test]

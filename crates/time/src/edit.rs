@@ -6,7 +6,7 @@ use std::cell::RefCell;
 
 use thiserror::Error;
 
-use crate::callback::{Binding, CallbackId, FreeCallbackId};
+use crate::callback::{Binding, CallbackId, FreeCallbackId, Turn};
 use crate::governor::GovernorError;
 use crate::mode::{TimeMode, TimeScale};
 use crate::phase::FreePhase;
@@ -51,7 +51,7 @@ pub enum Edit {
         /// Its new name.
         name: String,
     },
-    /// Changes a rate at the runner's next boundary, where its origin moves.
+    /// Changes a rate at the runner's next boundary, where its origin moves; at once when there is none ahead.
     SetRate {
         /// The runner to change.
         runner: RunnerId,
@@ -83,6 +83,13 @@ pub enum Edit {
         /// Its new binding.
         binding: Binding,
     },
+    /// Gives a callback another name to be shown by.
+    Rename {
+        /// The callback to rename.
+        callback: CallbackId,
+        /// Its new name.
+        name: String,
+    },
     /// Turns a callback on or off.
     SetEnabled {
         /// The callback to change.
@@ -92,6 +99,13 @@ pub enum Edit {
     },
     /// Removes a callback.
     Unregister(CallbackId),
+    /// Gives a free callback another name to be shown by.
+    RenameFree {
+        /// The callback to rename.
+        callback: FreeCallbackId,
+        /// Its new name.
+        name: String,
+    },
     /// Turns a free callback on or off.
     SetFreeEnabled {
         /// The callback to change.
@@ -108,14 +122,27 @@ pub enum Edit {
         /// Whether its callbacks run.
         enabled: bool,
     },
-    /// Changes the time mode.
+    /// Changes the time mode. Asked for inside a frame, it counts for the rest of that frame.
     SetMode(TimeMode),
     /// Changes the time scale.
     SetTimeScale(TimeScale),
     /// Stops the timeline until resumed.
     Pause,
-    /// Lets the timeline go on.
+    /// Lets the timeline go on. It does not when the step in which it is asked for fails.
     Resume,
+}
+
+impl Edit {
+    /// Whether somebody may be called otherwise after it.
+    pub(crate) const fn changes_names(&self) -> bool {
+        matches!(
+            self,
+            Self::RenameRunner { .. }
+                | Self::RemoveRunner { .. }
+                | Self::Rename { .. }
+                | Self::RenameFree { .. }
+        )
+    }
 }
 
 /// Why a change was refused. Nothing was changed.
@@ -201,22 +228,26 @@ pub struct EditQueueFull;
 
 const EDITS_PER_STEP_MAX: usize = 1024;
 
-/// Changes asked for inside a step, in order, with the slot of the callback that asked.
+/// Who asked for a change, and where it ran then: an earlier change may have bound it elsewhere since.
+#[derive(Debug, Clone, Copy)]
+pub(crate) enum Asker {
+    Step(Turn),
+    Free(FreeCallbackId, FreePhase),
+}
+
+/// Changes asked for inside a step, in order, with who asked.
 #[derive(Debug, Default)]
 pub(crate) struct EditQueue {
-    edits: RefCell<Vec<(u32, Edit)>>,
+    edits: RefCell<Vec<(Asker, Edit)>>,
 }
 
 impl EditQueue {
-    /// Marks the slot of a free callback.
-    pub(crate) const FREE: u32 = 1 << 31;
-
-    pub(crate) fn push(&self, slot: u32, edit: Edit) -> Result<(), EditQueueFull> {
+    pub(crate) fn push(&self, asker: Asker, edit: Edit) -> Result<(), EditQueueFull> {
         let mut edits = self.edits.borrow_mut();
         if edits.len() >= EDITS_PER_STEP_MAX {
             return Err(EditQueueFull);
         }
-        edits.push((slot, edit));
+        edits.push((asker, edit));
         Ok(())
     }
 
@@ -225,13 +256,18 @@ impl EditQueue {
         self.edits.get_mut().is_empty()
     }
 
-    pub(crate) fn take(&mut self) -> Vec<(u32, Edit)> {
+    pub(crate) fn take(&mut self) -> Vec<(Asker, Edit)> {
         std::mem::take(self.edits.get_mut())
     }
 
     /// Hands the emptied buffer back, so that steady editing allocates nothing.
-    pub(crate) fn recycle(&mut self, mut edits: Vec<(u32, Edit)>) {
+    pub(crate) fn recycle(&mut self, mut edits: Vec<(Asker, Edit)>) {
         edits.clear();
         *self.edits.get_mut() = edits;
+    }
+
+    /// Drops what nobody is left to answer for.
+    pub(crate) fn clear(&mut self) {
+        self.edits.get_mut().clear();
     }
 }

@@ -1,8 +1,11 @@
 //! A step that failed: who, where, when and why.
 //!
-//! A failure is a value. The manager is paused and whole; nothing has been swallowed and nothing unwinds.
+//! A failure is a value. The manager is paused and whole; nothing has been swallowed. A callback that panics is
+//! not a failure but a bug: it unwinds through the manager, which it leaves paused and whole as well.
 
+use std::any::Any;
 use std::fmt;
+use std::panic::resume_unwind;
 
 use crate::edit::{Edit, EditError};
 use crate::phase::{FreePhase, Phase};
@@ -71,6 +74,23 @@ pub enum Cause<E = BoxError> {
         /// Why it was refused.
         error: EditError,
     },
+}
+
+/// What ended a run before its time.
+pub(crate) enum Stop<E> {
+    Failed(Box<StepError<E>>),
+    /// A callback panicked, with this.
+    Panicked(Box<dyn Any + Send>),
+}
+
+impl<E> Stop<E> {
+    /// The failure, to be returned. A panic goes on to whoever called the manager.
+    pub(crate) fn into_failure(self) -> Box<StepError<E>> {
+        match self {
+            Self::Failed(failure) => failure,
+            Self::Panicked(panic) => resume_unwind(panic),
+        }
+    }
 }
 
 impl<E: fmt::Display> fmt::Display for StepError<E> {

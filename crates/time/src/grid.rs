@@ -60,6 +60,17 @@ impl Grid {
         let k = u64::try_from(k).ok()?;
         self.boundary(k).map(|_| k)
     }
+
+    /// The greatest k whose boundary is not after `time`; 0 when even the origin is.
+    pub(crate) fn last_at_or_before(&self, time: SimTime) -> u64 {
+        let Some(offset) = time.as_nanos().checked_sub(self.origin.as_nanos()) else { return 0 };
+        let period = u128::from(NANOS_PER_SECOND) * u128::from(self.rate.denom());
+        // Boundary k is rounded down, so it is not after `offset` as long as its exact place is before the
+        // nanosecond that follows. That sum fits: the timeline ends before `u64::MAX`.
+        let k = (u128::from(offset + 1) * u128::from(self.rate.numer())).div_ceil(period) - 1;
+        // A step takes a nanosecond or more, so there are no more boundaries than nanoseconds.
+        k as u64
+    }
 }
 
 /// A runner's place on its grid: what every step reads and writes, one cache line.
@@ -190,6 +201,17 @@ mod tests {
             if let Some(k) = grid.first_at_or_after(time) {
                 prop_assert!(grid.boundary(k).unwrap() >= time);
                 prop_assert!(k == 0 || grid.boundary(k - 1).unwrap() < time);
+            }
+        }
+
+        #[test]
+        fn the_last_boundary_at_or_before_is_the_last(rate in any_rate(), origin: u64, since: u64, from_end in 0_u64..3) {
+            let grid = Grid::new(rate, SimTime::from_nanos(origin));
+            let times = [origin.saturating_add(since), SimTime::END.as_nanos() - from_end];
+            for time in times.map(SimTime::from_nanos).into_iter().filter(|time| *time >= grid.origin()) {
+                let k = grid.last_at_or_before(time);
+                prop_assert!(grid.boundary(k).unwrap() <= time);
+                prop_assert!(grid.boundary(k + 1).is_none_or(|next| next > time));
             }
         }
 

@@ -12,6 +12,9 @@ const SPREAD: u64 = 0x9E37_79B9_7F4A_7C15;
 impl ScheduleHash {
     pub(crate) const START: Self = Self(SPREAD);
 
+    /// Stands for a callback that panicked: it is not known which.
+    pub(crate) const PANICKED: u64 = u64::MAX;
+
     pub(crate) const fn from_raw(raw: u64) -> Self {
         Self(raw)
     }

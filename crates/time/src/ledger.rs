@@ -16,11 +16,13 @@ pub(crate) struct Ledger {
 }
 
 /// Wall time of one frame by what became of it, in nanoseconds.
+///
+/// Wider than 64 bits: a frame of absurd length on top of what is owed must not wrap around.
 #[derive(Debug, Default, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct Booked {
-    pub(crate) simulated: u64,
-    pub(crate) forgiven: u64,
-    pub(crate) skipped: u64,
+    pub(crate) simulated: u128,
+    pub(crate) forgiven: u128,
+    pub(crate) skipped: u128,
 }
 
 impl Ledger {
@@ -36,7 +38,7 @@ impl Ledger {
     pub(crate) fn set_scale(&mut self, scale: TimeScale) {
         let owed = self.owed_wall();
         self.scale = scale;
-        self.owed_units = u128::from(owed) * u128::from(scale.numer());
+        self.owed_units = owed.saturating_mul(u128::from(scale.numer()));
     }
 
     /// Starts a frame: its wall time is owed.
@@ -46,12 +48,7 @@ impl Ledger {
     }
 
     /// Wall time owed, in whole nanoseconds.
-    pub(crate) fn owed_wall(&self) -> u64 {
-        u64::try_from(self.balance()).unwrap_or(u64::MAX)
-    }
-
-    /// Wider than 64 bits: a frame of absurd length on top of what is owed must not wrap around.
-    fn balance(&self) -> u128 {
+    pub(crate) fn owed_wall(&self) -> u128 {
         self.owed_units / u128::from(self.scale.numer())
     }
 
@@ -73,9 +70,8 @@ impl Ledger {
     }
 
     /// Wall time by which a step of `sim` nanoseconds is overdue.
-    pub(crate) fn overdue_wall(&self, sim: u64) -> u64 {
-        let over = self.owed_units.saturating_sub(self.units_of_sim(sim));
-        u64::try_from(over / u128::from(self.scale.numer())).unwrap_or(u64::MAX)
+    pub(crate) fn overdue_wall(&self, sim: u64) -> u128 {
+        self.owed_units.saturating_sub(self.units_of_sim(sim)) / u128::from(self.scale.numer())
     }
 
     /// Books `sim` nanoseconds as simulated.
@@ -86,18 +82,18 @@ impl Ledger {
     }
 
     /// Books up to `wall` nanoseconds as simulated, for a mode in which the scale does not apply.
-    pub(crate) fn simulate_wall(&mut self, wall: u64) {
+    pub(crate) fn simulate_wall(&mut self, wall: u128) {
         self.booked.simulated += self.pay(self.units_of_wall(wall));
     }
 
     /// Books up to `wall` nanoseconds as forgiven.
-    pub(crate) fn forgive(&mut self, wall: u64) {
+    pub(crate) fn forgive(&mut self, wall: u128) {
         self.booked.forgiven += self.pay(self.units_of_wall(wall));
     }
 
     /// Books up to `wall` nanoseconds as skipped and returns the simulated time they stand for, at most
     /// `sim_room`. What does not fit is forgiven.
-    pub(crate) fn skip(&mut self, wall: u64, sim_room: u64) -> u64 {
+    pub(crate) fn skip(&mut self, wall: u128, sim_room: u64) -> u64 {
         let units = self.units_of_wall(wall);
         let denom = u128::from(self.scale.denom());
         let sim = u64::try_from(units / denom).unwrap_or(u64::MAX).min(sim_room);
@@ -113,15 +109,15 @@ impl Ledger {
         u128::from(sim) * u128::from(self.scale.denom())
     }
 
-    fn units_of_wall(&self, wall: u64) -> u128 {
-        (u128::from(wall) * u128::from(self.scale.numer())).min(self.owed_units)
+    fn units_of_wall(&self, wall: u128) -> u128 {
+        wall.saturating_mul(u128::from(self.scale.numer())).min(self.owed_units)
     }
 
     /// Takes units out and returns by how many whole nanoseconds the balance fell.
-    fn pay(&mut self, units: u128) -> u64 {
-        let before = self.balance();
+    fn pay(&mut self, units: u128) -> u128 {
+        let before = self.owed_wall();
         self.owed_units -= units;
-        u64::try_from(before - self.balance()).unwrap_or(u64::MAX)
+        before - self.owed_wall()
     }
 }
 
@@ -134,19 +130,22 @@ mod tests {
     enum Entry {
         Deposit(u64),
         Simulate(u64),
-        Forgive(u64),
-        Skip(u64, u64),
+        Forgive(u128),
+        Skip(u128, u64),
         Scale(u32, u32),
     }
 
     fn entry() -> impl Strategy<Value = Entry> {
         let nanos = 0_u64..1_000_000_000;
         prop_oneof![
-            nanos.clone().prop_map(Entry::Deposit),
-            nanos.clone().prop_map(Entry::Simulate),
-            nanos.clone().prop_map(Entry::Forgive),
-            (nanos.clone(), nanos).prop_map(|(wall, room)| Entry::Skip(wall, room)),
-            (1_u32..1000, 1_u32..1000).prop_map(|(n, d)| Entry::Scale(n, d)),
+            8 => nanos.clone().prop_map(Entry::Deposit),
+            // A clock that jumped: together with what is owed, more than 64 bits of nanoseconds.
+            1 => Just(Entry::Deposit(u64::MAX)),
+            8 => nanos.clone().prop_map(Entry::Simulate),
+            8 => nanos.clone().prop_map(|wall| Entry::Forgive(wall.into())),
+            1 => Just(Entry::Forgive(u128::MAX)),
+            8 => (nanos.clone(), nanos).prop_map(|(wall, room)| Entry::Skip(wall.into(), room)),
+            8 => (1_u32..1000, 1_u32..1000).prop_map(|(n, d)| Entry::Scale(n, d)),
         ]
     }
 
@@ -155,13 +154,13 @@ mod tests {
         #[test]
         fn no_nanosecond_is_lost(entries in prop::collection::vec(entry(), 1..100)) {
             let mut ledger = Ledger::new();
-            let (mut deposited, mut spent) = (0_u64, 0_u64);
+            let (mut deposited, mut spent) = (0_u128, 0_u128);
             for entry in entries {
                 match entry {
                     Entry::Deposit(wall) => {
                         let Booked { simulated, forgiven, skipped } = ledger.booked;
                         spent += simulated + forgiven + skipped;
-                        deposited += wall;
+                        deposited += u128::from(wall);
                         ledger.deposit(wall);
                     }
                     Entry::Simulate(sim) => if ledger.covers(sim) { ledger.simulate(sim) },
@@ -185,7 +184,7 @@ mod tests {
                 prop_assert!(ledger.covers(step));
                 ledger.simulate(step);
             }
-            prop_assert!((ledger.booked.simulated * p).abs_diff(sim * q) < p);
+            prop_assert!((ledger.booked.simulated * u128::from(p)).abs_diff(u128::from(sim * q)) < u128::from(p));
         }
     }
 

@@ -84,7 +84,7 @@ pub use rate::{Rate, RateError};
 pub use ratio::RatioError;
 pub use report::{FrameReport, RunEnd, RunReport};
 pub use runner::{NAME_LEN_MAX, RUNNERS_MAX, RunnerConfig, RunnerId, RunnerSet};
-pub use sim_time::SimTime;
+pub use sim_time::{BeyondTheEnd, SimTime};
 pub use state::{RestoreError, TimeState};
 
 /// The README's example, compiled and run with the doctests.

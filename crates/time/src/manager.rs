@@ -1,22 +1,25 @@
 //! The conductor: owns the timeline and the callbacks and takes steps.
 //!
 //! This file is the manager itself and one step. Its rooms: `manager/registration.rs` changes what runs,
-//! `manager/control.rs` runs steps on demand, `manager/frame.rs` runs a frame, `manager/insight.rs` shows what is
-//! going on. It does not own a thread, and it reads a clock only to keep budgets and to profile.
+//! `manager/runners.rs` who fires, `manager/control.rs` runs steps on demand, `manager/frame.rs` runs a frame,
+//! `manager/insight.rs` shows what is going on. It does not own a thread, and it reads a clock only to keep budgets and to profile.
 
 mod control;
 mod frame;
 mod insight;
 mod registration;
+mod runners;
 
 use std::fmt;
+use std::panic::{AssertUnwindSafe, catch_unwind};
 
-use crate::callback::{Binding, CallbackId, CallbackTable, FreeCallback, StepFn, Turn};
+use crate::callback::{CallbackId, CallbackTable, FreeCallback, StepFn, Turn};
 use crate::clock::Clock;
 use crate::context::StepContext;
-use crate::edit::{Edit, EditError, EditQueue};
-use crate::failure::{BoxError, Cause, Site, StepError};
+use crate::edit::{Asker, Edit, EditError, EditQueue};
+use crate::failure::{BoxError, Cause, Site, StepError, Stop};
 use crate::governor::{CostModel, Governor};
+use crate::hash::ScheduleHash;
 use crate::ledger::Ledger;
 use crate::mode::{TimeMode, TimeScale};
 use crate::order::OrderTable;
@@ -25,6 +28,7 @@ use crate::profile::{Profiler, Profiling, StepTiming};
 use crate::report::{FrameReport, RealTimeFactor};
 use crate::runner::{RunnerConfig, RunnerId, RunnerSet};
 use crate::sim_time::SimTime;
+use crate::state::CallbackSave;
 use crate::timeline::{Due, Timeline};
 
 /// What a manager starts with.
@@ -72,6 +76,11 @@ impl Default for TimeConfig {
 ///
 /// The world is handed to every call, so callbacks share it without cells or locks. `E` is the error a callback
 /// may return.
+///
+/// A panic pauses the manager: it unwinds to the caller, and where that catches it, the manager is paused and
+/// usable. The step counts as taken, the callbacks after the one that panicked have not run in it, the changes
+/// asked for in it are dropped, and [`TimeManager::last_frame`] has the report of the frame. What the panic has
+/// made of the world is for the caller to judge.
 ///
 /// ```
 /// use downbeat_time::{Binding, Phase, RunnerId, SimTime, TimeManager};
@@ -207,29 +216,27 @@ impl<W, E> TimeManager<W, E> {
         self.frames
     }
 
-    /// Swaps in a restored timeline and the bindings that go with it. Wall time owed to the old one is dropped.
-    pub(crate) fn replace_timeline(
+    /// Swaps in a restored timeline and the callbacks that go with it. Wall time owed to the old one is dropped.
+    pub(crate) fn replace_timeline<'a>(
         &mut self,
         timeline: Timeline,
         run_until: SimTime,
         frames: u64,
-        bindings: impl Iterator<Item = (CallbackId, (Binding, bool))>,
+        callbacks: impl Iterator<Item = (CallbackId, &'a CallbackSave)>,
         shuffle_seed: Option<u64>,
     ) {
         (self.run_until, self.frames) = (run_until.as_nanos(), frames);
         self.timeline = timeline;
         self.ledger = Ledger::new();
-        for (id, (binding, enabled)) in bindings {
-            self.callbacks.bind(id.slot, binding);
-            self.callbacks.infos[id.slot as usize].enabled = enabled;
+        for (id, saved) in callbacks {
+            self.callbacks.bind(id.slot, saved.binding);
+            let info = &mut self.callbacks.infos[id.slot as usize];
+            info.name.clone_from(&saved.name);
+            info.enabled = saved.enabled;
         }
         self.orders.set_shuffle_seed(shuffle_seed);
         self.orders.rebuild(&self.callbacks.infos);
         self.orders.invalidate(self.timeline.active());
-    }
-
-    fn free_index(&self, id: u32) -> usize {
-        self.free.iter().position(|free| free.id.0 == id).unwrap_or_default()
     }
 
     /// One simulation step: everybody moves to `due.time`, those who reached a boundary fire.
@@ -257,25 +264,38 @@ impl<W, E> TimeManager<W, E> {
 
     /// The uncommon end of a step: changes to apply, or a failure to report.
     #[cold]
-    fn close_step(&mut self, failed: Option<(u32, E)>) -> Result<(), Box<StepError<E>>> {
-        let failure = failed.map(|(slot, error)| {
+    fn close_step(&mut self, failed: Option<(Turn, E)>) -> Result<(), Box<StepError<E>>> {
+        let failure = failed.map(|(turn, error)| {
             // A step that broke off must not look like one that ran through.
-            self.timeline.hash.fold(self.callbacks.infos[slot as usize].name_hash);
-            self.paused = true;
-            self.step_error(slot, Cause::Callback(error))
+            self.timeline.hash.fold(self.callbacks.infos[turn.slot as usize].identity);
+            self.failure(self.site_of(Asker::Step(turn)), Cause::Callback(error))
         });
-        let refused = self.apply_requested();
-        failure.or(refused).map_or(Ok(()), Err)
+        self.close(failure)
     }
 
-    /// Applies what was asked for inside the step. All of it is tried; the first refusal pauses and is returned.
+    /// Applies what was asked for and returns what went wrong, the callback's own failure first.
+    fn close(&mut self, failure: Option<Box<StepError<E>>>) -> Result<(), Box<StepError<E>>> {
+        let refused = self.apply_requested();
+        let Some(failure) = failure.or(refused) else { return Ok(()) };
+        // Last, because someone may have asked to resume: a failure pauses whatever else was asked for.
+        self.paused = true;
+        Err(failure)
+    }
+
+    /// Applies what was asked for inside the step. All of it is tried; the first refusal is returned.
     fn apply_requested(&mut self) -> Option<Box<StepError<E>>> {
-        let mut first_refusal = None;
         let mut edits = self.edits.take();
-        for (slot, edit) in edits.drain(..) {
+        // Who asked is told by the names of the step, which the changes themselves may replace.
+        let names_change = edits.iter().any(|(_, edit)| edit.changes_names());
+        let sites: Vec<_> =
+            edits.iter().filter(|_| names_change).map(|&(asker, _)| self.site_of(asker)).collect();
+        let mut first_refusal = None;
+        for (index, (asker, edit)) in edits.drain(..).enumerate() {
             if let Err((edit, error)) = self.apply_keeping(edit) {
-                self.paused = true;
-                first_refusal.get_or_insert_with(|| self.step_error(slot, Cause::Edit { edit, error }));
+                first_refusal.get_or_insert_with(|| {
+                    let site = sites.get(index).cloned().unwrap_or_else(|| self.site_of(asker));
+                    self.failure(site, Cause::Edit { edit, error })
+                });
             }
         }
         self.edits.recycle(edits);
@@ -287,17 +307,52 @@ impl<W, E> TimeManager<W, E> {
         self.apply(edit.clone()).map_err(|error| (edit, error))
     }
 
-    fn step_error(&self, slot: u32, cause: Cause<E>) -> Box<StepError<E>> {
-        let (callback, site) = if slot & EditQueue::FREE == 0 {
-            let info = &self.callbacks.infos[slot as usize];
-            let runner = info.binding.runner;
-            let runner_name = self.runner_name(runner).to_owned();
-            (info.name.clone(), Site::Step { runner, runner_name, phase: info.binding.phase })
-        } else {
-            let free = &self.free[self.free_index(slot & !EditQueue::FREE)];
-            (free.name.clone(), Site::Free(free.phase))
-        };
+    fn failure(&self, (callback, site): (String, Site), cause: Cause<E>) -> Box<StepError<E>> {
         Box::new(StepError { callback, site, time: self.now(), cause })
+    }
+
+    /// A callback's name and where it ran.
+    fn site_of(&self, asker: Asker) -> (String, Site) {
+        match asker {
+            Asker::Step(Turn { slot, runner, phase }) => {
+                let runner_name = self.runner_name(runner).to_owned();
+                (self.callbacks.infos[slot as usize].name.clone(), Site::Step { runner, runner_name, phase })
+            }
+            Asker::Free(id, phase) => {
+                let free = self.free.iter().find(|free| free.id == id);
+                (free.map(|free| free.name.clone()).unwrap_or_default(), Site::Free(phase))
+            }
+        }
+    }
+
+    /// Runs callbacks so that a panic in one of them leaves the manager paused and whole.
+    ///
+    /// The timeline moves before the callbacks of a step run, so a panic finds it between two steps. What is left
+    /// to put right is what the step had asked for.
+    fn guarded<R>(
+        &mut self,
+        run: impl FnOnce(&mut Self) -> Result<R, Box<StepError<E>>>,
+    ) -> Result<R, Stop<E>> {
+        match catch_unwind(AssertUnwindSafe(|| run(self))) {
+            Ok(outcome) => outcome.map_err(Stop::Failed),
+            Err(panic) => {
+                self.edits.clear();
+                self.paused = true;
+                Err(Stop::Panicked(panic))
+            }
+        }
+    }
+
+    /// The same for steps, which the schedule hash has to know of.
+    fn guarded_steps<R>(
+        &mut self,
+        run: impl FnOnce(&mut Self) -> Result<R, Box<StepError<E>>>,
+    ) -> Result<R, Stop<E>> {
+        let outcome = self.guarded(run);
+        if matches!(outcome, Err(Stop::Panicked(_))) {
+            self.timeline.hash.fold(ScheduleHash::PANICKED);
+        }
+        outcome
     }
 }
 
@@ -313,11 +368,11 @@ fn dispatch<W, E>(
     slots: &mut [Box<StepFn<W, E>>],
     world: &mut W,
     mut context: StepContext<'_>,
-) -> Result<(), (u32, E)> {
+) -> Result<(), (Turn, E)> {
     for turn in order {
         context.turn = *turn;
         if let Err(error) = slots[turn.slot as usize](world, &context) {
-            return Err((turn.slot, error));
+            return Err((*turn, error));
         }
     }
     Ok(())
@@ -333,7 +388,7 @@ fn dispatch_timed<W, E>(
     profiler: &mut Profiler,
     clock: &Clock,
     overdue: u64,
-) -> Result<(), (u32, E)> {
+) -> Result<(), (Turn, E)> {
     let timing = StepTiming { started: clock.nanos(), overdue };
     let mut began = timing.started;
     for turn in order {
@@ -342,7 +397,7 @@ fn dispatch_timed<W, E>(
         let ended = clock.nanos();
         profiler.record(turn.slot, timing, began, ended, context.dt_nanos());
         began = ended;
-        outcome.map_err(|error| (turn.slot, error))?;
+        outcome.map_err(|error| (*turn, error))?;
     }
     Ok(())
 }

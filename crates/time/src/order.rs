@@ -57,7 +57,7 @@ impl OrderTable {
             if runs_in(info, set) {
                 let Binding { runner, phase, .. } = info.binding;
                 list.turns.push(Turn { slot, runner, phase });
-                fingerprint.fold(info.name_hash);
+                fingerprint.fold(info.identity);
                 fingerprint.fold((phase as u64) << 8 | u64::from(runner.number()));
             }
         }
@@ -118,8 +118,8 @@ impl OrderTable {
     }
 
     fn key(&self, info: &Info) -> SortKey {
-        // By name, because a restored manager may have counted its registrations differently.
-        let tie = self.shuffle_seed.map_or(0, |seed| hash::mix(seed, info.name_hash));
+        // Not by sequence: a restored manager may have counted its registrations differently.
+        let tie = self.shuffle_seed.map_or(0, |seed| hash::mix(seed, info.identity));
         (info.binding.phase, info.binding.priority, tie, info.sequence)
     }
 }

@@ -87,6 +87,20 @@ mod tests {
     }
 
     #[test]
+    fn lateness_never_adds_up() {
+        let hand = ManualClock::new();
+        let mut pacer = Pacer::new(hand.clock());
+        let mut round = |late: u64| {
+            hand.advance(Duration::from_millis(10 + late));
+            pacer.wait(Some(Duration::from_millis(10)))
+        };
+        // Two late rounds are as long as they were; the one after them owes nothing.
+        assert_eq!([round(5), round(7)], [15, 17].map(Duration::from_millis));
+        assert_eq!(round(0), Duration::from_millis(10));
+        assert_eq!(pacer.wait(Some(Duration::from_millis(10))), Duration::from_millis(10));
+    }
+
+    #[test]
     fn with_nothing_due_a_round_is_the_idle_time() {
         let mut pacer = Pacer::new(ManualClock::new().clock()).with_idle(Duration::from_millis(5));
         assert_eq!(pacer.wait(None), Duration::from_millis(5));

@@ -5,6 +5,10 @@
 use std::fmt;
 use std::time::Duration;
 
+use thiserror::Error;
+
+use crate::rate::NANOS_PER_SECOND;
+
 /// Nanoseconds since the scene's start.
 ///
 /// The timeline reaches to `u64::MAX - 1` nanoseconds, a little over 584 years; the last value stands for
@@ -20,6 +24,7 @@ use std::time::Duration;
 /// ```
 #[derive(Debug, Default, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
+#[cfg_attr(feature = "serde", serde(try_from = "u64", into = "u64"))]
 pub struct SimTime(u64);
 
 impl SimTime {
@@ -65,6 +70,35 @@ pub(crate) fn nanos_of(span: Duration) -> u64 {
     u64::try_from(span.as_nanos()).unwrap_or(u64::MAX)
 }
 
+/// So many nanoseconds as a duration, which holds more of them than 64 bits do.
+pub(crate) fn duration_of(nanos: u128) -> Duration {
+    let secs = u64::try_from(nanos / u128::from(NANOS_PER_SECOND));
+    secs.map_or(Duration::MAX, |secs| Duration::new(secs, (nanos % u128::from(NANOS_PER_SECOND)) as u32))
+}
+
+impl TryFrom<u64> for SimTime {
+    type Error = BeyondTheEnd;
+
+    /// The instant `nanos` after the scene's start, refused where [`SimTime::from_nanos`] would take the end.
+    fn try_from(nanos: u64) -> Result<Self, BeyondTheEnd> {
+        if nanos > Self::END.0 { Err(BeyondTheEnd { nanos }) } else { Ok(Self(nanos)) }
+    }
+}
+
+impl From<SimTime> for u64 {
+    fn from(time: SimTime) -> Self {
+        time.0
+    }
+}
+
+/// A number of nanoseconds that is not on the timeline.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Error)]
+#[error("{nanos} ns lies beyond the end of the timeline at {} ns", SimTime::END.0)]
+pub struct BeyondTheEnd {
+    /// Nanoseconds asked for.
+    pub nanos: u64,
+}
+
 impl fmt::Display for SimTime {
     /// Every nanosecond is shown: seconds from one second on, milliseconds below.
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
@@ -100,5 +134,18 @@ mod tests {
     fn adding_past_the_end_stays_at_the_end() {
         assert_eq!(SimTime::END.saturating_add(Duration::MAX), SimTime::END);
         assert_eq!(SimTime::from_nanos(u64::MAX), SimTime::END);
+    }
+
+    #[test]
+    fn a_number_beyond_the_end_is_refused_where_it_is_read() {
+        assert_eq!(SimTime::try_from(u64::MAX - 1), Ok(SimTime::END));
+        assert_eq!(SimTime::try_from(u64::MAX), Err(BeyondTheEnd { nanos: u64::MAX }));
+        #[cfg(feature = "serde")]
+        {
+            let read = serde_json::from_str::<SimTime>;
+            assert_eq!(read("18446744073709551614").unwrap(), SimTime::END);
+            assert!(read("18446744073709551615").unwrap_err().to_string().contains("end of the timeline"));
+            assert_eq!(serde_json::to_string(&SimTime::END).unwrap(), "18446744073709551614");
+        }
     }
 }

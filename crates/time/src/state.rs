@@ -11,6 +11,7 @@ use crate::grid::{Grid, RunnerClock};
 use crate::hash::ScheduleHash;
 use crate::manager::TimeManager;
 use crate::mode::{TimeMode, TimeScale};
+use crate::phase::FreePhase;
 use crate::rate::Rate;
 use crate::runner::{RunnerConfig, RunnerId, RunnerSet};
 use crate::sim_time::SimTime;
@@ -51,6 +52,7 @@ pub struct TimeState {
     shuffle_seed: Option<u64>,
     runners: Vec<RunnerSave>,
     callbacks: Vec<CallbackSave>,
+    free_callbacks: Vec<FreeSave>,
 }
 
 /// A runner and its place on the timeline.
@@ -74,10 +76,21 @@ pub(crate) struct RunnerSave {
 
 #[derive(Debug, Clone, PartialEq, Eq)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
-struct CallbackSave {
-    name: String,
-    binding: Binding,
-    enabled: bool,
+pub(crate) struct CallbackSave {
+    registered_as: String,
+    pub(crate) name: String,
+    pub(crate) binding: Binding,
+    pub(crate) enabled: bool,
+}
+
+/// A free callback. It decides no step, so a manager that has others can be restored all the same.
+#[derive(Debug, Clone, PartialEq, Eq)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
+pub(crate) struct FreeSave {
+    pub(crate) registered_as: String,
+    pub(crate) phase: FreePhase,
+    pub(crate) name: String,
+    pub(crate) enabled: bool,
 }
 
 /// Why a state could not be restored. The manager is as it was.
@@ -118,10 +131,11 @@ impl TimeState {
 impl<W, E> TimeManager<W, E> {
     /// The state as it is between two steps.
     pub fn save(&self) -> TimeState {
-        let callbacks = self.callbacks().map(|callback| CallbackSave {
-            name: callback.name.to_owned(),
-            binding: callback.binding,
-            enabled: callback.enabled,
+        let callbacks = self.registrations().into_iter().map(|(_, info)| CallbackSave {
+            registered_as: info.registered_as.clone(),
+            name: info.name.clone(),
+            binding: info.binding,
+            enabled: info.enabled,
         });
         let timeline = self.timeline();
         TimeState {
@@ -134,18 +148,26 @@ impl<W, E> TimeManager<W, E> {
             scale: self.time_scale(),
             paused: self.is_paused(),
             run_until: self.run_until(),
-            free_enabled: crate::FreePhase::ALL.map(|phase| self.free_phase_is_enabled(phase)),
+            free_enabled: FreePhase::ALL.map(|phase| self.free_phase_is_enabled(phase)),
             shuffle_seed: self.tie_shuffle(),
             runners: timeline.save_runners(),
             callbacks: callbacks.collect(),
+            free_callbacks: self.save_free(),
         }
     }
 
-    /// Goes to a saved state. The same callbacks must be registered in the same order.
+    /// Goes to a saved state. The same callbacks must be registered, under the same names and in the same order.
+    ///
+    /// Free callbacks decide no step, so others may be registered: those that the state knows by phase and name
+    /// are turned on or off as they were, the rest stay as they are.
     pub fn restore(&mut self, state: &TimeState) -> Result<(), RestoreError> {
         let ids = self.check_callbacks(state)?;
         let timeline = state.timeline()?;
         let active = timeline.active();
+        let free_names = state.free_callbacks.iter().map(|saved| &saved.name);
+        for name in state.callbacks.iter().map(|saved| &saved.name).chain(free_names) {
+            check_name(name).map_err(|error| damaged(error.to_string()))?;
+        }
         for callback in &state.callbacks {
             if !active.contains_all(callback.binding.needs()) {
                 return Err(damaged(format!(
@@ -155,12 +177,12 @@ impl<W, E> TimeManager<W, E> {
             }
         }
 
-        let bindings =
-            ids.into_iter().zip(state.callbacks.iter().map(|saved| (saved.binding, saved.enabled)));
-        self.replace_timeline(timeline, state.run_until, state.frames, bindings, state.shuffle_seed);
+        let callbacks = ids.into_iter().zip(&state.callbacks);
+        self.replace_timeline(timeline, state.run_until, state.frames, callbacks, state.shuffle_seed);
+        self.restore_free(&state.free_callbacks);
         self.set_mode(state.mode);
         self.set_time_scale(state.scale);
-        for (phase, enabled) in crate::FreePhase::ALL.into_iter().zip(state.free_enabled) {
+        for (phase, enabled) in FreePhase::ALL.into_iter().zip(state.free_enabled) {
             self.set_free_phase(phase, enabled);
         }
         if state.paused {
@@ -172,11 +194,11 @@ impl<W, E> TimeManager<W, E> {
     }
 
     fn check_callbacks(&self, state: &TimeState) -> Result<Vec<crate::CallbackId>, RestoreError> {
-        let here: Vec<_> = self.callbacks().map(|callback| (callback.id, callback.name)).collect();
+        let here = self.registrations();
         let quoted = |name: Option<&str>| name.map_or("missing".to_owned(), |name| format!("`{name}`"));
         for position in 0..here.len().max(state.callbacks.len()) {
-            let found = here.get(position).map(|(_, name)| *name);
-            let saved = state.callbacks.get(position).map(|saved| saved.name.as_str());
+            let found = here.get(position).map(|(_, info)| info.registered_as.as_str());
+            let saved = state.callbacks.get(position).map(|saved| saved.registered_as.as_str());
             if found != saved {
                 let (found, saved) = (quoted(found), quoted(saved));
                 return Err(RestoreError::OtherCallbacks { position: position + 1, found, saved });
@@ -201,11 +223,7 @@ impl TimeState {
             check_name(name).map_err(|error| damaged(error.to_string()))?;
             timeline.restore_runner(save, self.clock_of(save)?);
         }
-        let counts = self.runners.iter().flat_map(|save| [save.index, save.skipped]);
-        if counts.chain([self.steps]).any(|count| count > timeline.now) {
-            // A step takes at least a nanosecond. Counts beyond that would overflow one day.
-            return Err(damaged(format!("it counts more steps than {} has nanoseconds", self.now)));
-        }
+        self.check_counts()?;
         let active = timeline.active();
         if active.is_empty() {
             return Err(damaged("it has no runner".to_owned()));
@@ -217,16 +235,51 @@ impl TimeState {
         Ok(timeline)
     }
 
+    /// Counts beyond what can have happened would overflow one day.
+    fn check_counts(&self) -> Result<(), RestoreError> {
+        let now = self.now.as_nanos();
+        let counts = self.runners.iter().flat_map(|save| [save.index, save.skipped, save.dt_nanos]);
+        if counts.chain([self.steps]).any(|count| count > now) {
+            // A step takes at least a nanosecond.
+            return Err(damaged(format!("it counts more than {} has nanoseconds", self.now)));
+        }
+        if let Some(save) = self.runners.iter().find(|save| save.index > self.steps) {
+            let RunnerSave { config, index, .. } = save;
+            return Err(damaged(format!(
+                "runner `{}` has fired {index} times in {} steps",
+                config.name, self.steps
+            )));
+        }
+        if self.frames > FRAMES_MAX {
+            return Err(damaged(format!("it counts {} frames, more than can have been", self.frames)));
+        }
+        Ok(())
+    }
+
     fn clock_of(&self, save: &RunnerSave) -> Result<RunnerClock, RestoreError> {
-        let counts = |clock: RunnerClock| clock.with_counts(save.dt_nanos, save.index);
-        let Some(last) = save.last else { return Ok(counts(RunnerClock::VACANT)) };
+        let counted = |clock: RunnerClock| clock.with_counts(save.dt_nanos, save.index);
         let grid = Grid::new(save.config.rate, save.origin);
-        let k = grid.first_at_or_after(last).filter(|&k| grid.boundary(k) == Some(last));
-        let clock = k.map(|k| RunnerClock::on(grid, k)).filter(|clock| clock.next > self.now.as_nanos());
-        let name = &save.config.name;
-        clock.map(counts).ok_or_else(|| damaged(format!("runner `{name}` is not on its grid at {last}")))
+        // Where a runner that is not past its last boundary waits: there, or nowhere.
+        let ahead = grid.first_at_or_after(self.now);
+        let k = match save.last {
+            None if ahead.is_none() => return Ok(counted(RunnerClock::VACANT)),
+            None => None,
+            Some(last) if last > self.now => ahead.filter(|&k| grid.boundary(k) == Some(last)),
+            Some(last) => {
+                let k = grid.last_at_or_before(self.now);
+                Some(k).filter(|&k| grid.boundary(k) == Some(last))
+            }
+        };
+        let clock = k.map(|k| counted(RunnerClock::on(grid, k)));
+        clock.ok_or_else(|| {
+            let place = save.last.map_or("nowhere".to_owned(), |last| format!("at {last}"));
+            damaged(format!("runner `{}` cannot stand {place} at {}", save.config.name, self.now))
+        })
     }
 }
+
+/// Frames have no length, so nothing but this limits their count: at a million a second it is 292,000 years.
+const FRAMES_MAX: u64 = u64::MAX / 2;
 
 fn damaged(what: String) -> RestoreError {
     RestoreError::Damaged { what }

@@ -138,7 +138,7 @@ impl Timeline {
                 runner.rate_before = None;
                 self.step_secs[id.index()] = runner.config.rate.step_secs();
             }
-            self.take_in_pending(id);
+            self.take_in_pending(id, self.clock(id).last);
             self.refresh_masks(id);
         }
     }
@@ -154,10 +154,11 @@ impl Timeline {
             }
             if self.special.contains(id) && self.has_pending(id) {
                 // The change waited for this boundary. It takes effect there although the boundary is skipped.
+                let RunnerClock { dt, index: fired, .. } = self.clocks[index];
                 self.clocks[index].advance();
-                self.clocks[index].index -= 1;
+                self.clocks[index] = self.clocks[index].with_counts(dt, fired);
                 self.count_skipped(id, 1);
-                self.take_in_pending(id);
+                self.take_in_pending(id, self.clock(id).last);
                 self.refresh_masks(id);
             }
             self.pass_boundaries(id);
@@ -171,16 +172,10 @@ impl Timeline {
         if clock.next > now {
             return;
         }
-        let k_of = |time: u64| grid.first_at_or_after(SimTime::from_nanos(time));
-        let (here, next) = (k_of(clock.last), k_of(now.saturating_add(1)));
-        let placed = match (here, next) {
-            (Some(here), Some(next)) => {
-                self.count_skipped(id, next - 1 - here);
-                RunnerClock::on(grid, next - 1)
-            }
-            _ => RunnerClock::VACANT,
-        };
-        self.clocks[id.index()] = placed.with_counts(clock.dt, clock.index);
+        let k_of = |time: u64| grid.last_at_or_before(SimTime::from_nanos(time));
+        let (here, there) = (k_of(clock.last), k_of(now));
+        self.count_skipped(id, there - here);
+        self.clocks[id.index()] = RunnerClock::on(grid, there).with_counts(clock.dt, clock.index);
     }
 
     fn count_skipped(&mut self, id: RunnerId, count: u64) {
@@ -225,12 +220,13 @@ impl Timeline {
         self.refresh_masks(id);
     }
 
-    /// A new rate from the runner's next boundary on, or at once before the scene's first step.
+    /// A new rate from the runner's next boundary on; at once before the scene's first step, or when there is no
+    /// boundary ahead.
     pub(crate) fn set_rate(&mut self, id: RunnerId, rate: Rate) {
         self.change(id, |runner| runner.pending_rate = Some(rate));
     }
 
-    /// A new offset from the runner's next boundary on, or at once before the scene's first step.
+    /// A new offset, as [`Timeline::set_rate`].
     pub(crate) fn set_offset(&mut self, id: RunnerId, offset: SimTime) {
         self.change(id, |runner| runner.pending_offset = Some(offset));
     }
@@ -251,11 +247,15 @@ impl Timeline {
             if let Some(runner) = self.runner_mut(id) {
                 runner.pending_offset.get_or_insert(runner.config.offset);
             }
-            self.take_in_pending(id);
+            self.take_in_pending(id, self.clock(id).last);
             if let Some(runner) = self.runners[id.index()].as_mut() {
                 runner.rate_before = None;
                 self.step_secs[id.index()] = runner.config.rate.step_secs();
             }
+        } else if self.clock(id).next == NEVER {
+            // There is no boundary to wait for: the change would never come. An origin that is ahead stays.
+            let last = self.clock(id).last;
+            self.take_in_pending(id, if last == NEVER { self.now } else { last.max(self.now) });
         }
         self.refresh_masks(id);
     }
@@ -264,12 +264,11 @@ impl Timeline {
         self.runner(id).is_some_and(|r| r.pending_rate.is_some() || r.pending_offset.is_some())
     }
 
-    /// Applies a pending rate or offset at the boundary where the runner stands.
+    /// Applies a pending rate or offset at `here`, the boundary where the runner stands.
     ///
     /// A new rate alone moves the origin there. With an offset, the runner goes to the first point of the grid
     /// `offset + k · step` that is not in the past, as a runner added now would.
-    fn take_in_pending(&mut self, id: RunnerId) {
-        let here = SimTime::from_nanos(self.clock(id).last);
+    fn take_in_pending(&mut self, id: RunnerId, here: u64) {
         let Some(runner) = self.runner_mut(id) else { return };
         let (rate, offset) = (runner.pending_rate.take(), runner.pending_offset.take());
         if rate.is_none() && offset.is_none() {
@@ -283,12 +282,11 @@ impl Timeline {
                 runner.config.offset = offset;
                 offset
             }
-            None => here,
+            None => SimTime::from_nanos(here),
         };
         runner.grid = Grid::new(runner.config.rate, origin);
-        // Before the first step the clock may stand on an origin that is ahead of the scene's start.
-        let from = if self.now == 0 { 0 } else { here.as_nanos() };
-        self.place(id, from);
+        // The clock may stand on an origin that is still to come, which a new offset does not wait for.
+        self.place(id, here.min(self.now));
     }
 
     /// Puts the clock on the first boundary of its grid at or after `from`, keeping its counts.

@@ -242,3 +242,32 @@ fn a_new_callback_does_not_inherit_the_costs_of_a_removed_one() {
     time.step(&mut burner).unwrap();
     assert_eq!(time.cost(new).map(|cost| cost.count), Some(1));
 }
+
+#[test]
+fn what_earlier_steps_of_a_frame_have_used_makes_later_ones_late() {
+    let (mut time, mut burner, work) = robot(ms(15));
+    with_budget(&mut time, ms(1_000));
+    // The first step was due 20 ms before the frame. The second is due as it starts and takes 15 of its 20 ms, but
+    // the first has used 15 ms before it.
+    time.tick(&mut burner, ms(40)).unwrap();
+    let cost = time.cost(work).unwrap();
+    assert_eq!((cost.count, cost.overruns, cost.late_releases), (2, 0, 2));
+}
+
+#[test]
+fn the_real_time_factor_is_over_all_wall_time_and_not_what_counts_of_it() {
+    let (mut time, mut burner, _) = robot(Duration::ZERO);
+    time.tick(&mut burner, Duration::from_secs(2)).unwrap();
+    assert_eq!(time.last_frame().advanced, ms(240));
+    assert!(time.real_time_factor().is_some_and(|factor| (factor - 0.12).abs() < 1e-9));
+}
+
+#[test]
+fn a_callback_that_is_turned_off_keeps_its_place_in_the_order_of_all() {
+    let (mut time, _, work) = robot(Duration::ZERO);
+    time.register("more", Binding::new(ROBOT, Phase::Physics), Burner::run).unwrap();
+    time.set_enabled(work, false).unwrap();
+    let all: Vec<_> = time.order_of_all().into_iter().map(|entry| (entry.name, entry.enabled)).collect();
+    assert_eq!(all, [("work".to_owned(), false), ("more".to_owned(), true)]);
+    assert_eq!(time.order(downbeat_time::RunnerSet::only(ROBOT)).len(), 1);
+}

@@ -234,3 +234,89 @@ fn errors_may_be_of_a_type_of_ones_own() {
     assert!(matches!(failure.cause, Cause::Callback(Broken::Arm(7))));
     assert_eq!(time.steps(), 2);
 }
+
+/// Asks to go on before something fails in the same step or phase.
+fn resuming(ctx: &StepContext<'_>) -> Result<(), downbeat_time::BoxError> {
+    Ok(ctx.request(Edit::Resume)?)
+}
+
+/// A change that is always refused: nobody has closed that gate.
+const REFUSED: Edit = Edit::Release { runner: CAPTURE, steps: 1 };
+
+#[test]
+fn a_failed_step_stays_paused_whoever_asked_to_resume() {
+    for paused in [false, true] {
+        let mut time = failing();
+        let first = Binding::new(ROBOT, Phase::Acquisition);
+        time.register("optimist", first, |_, ctx: &StepContext<'_>| resuming(ctx)).unwrap();
+        if paused {
+            time.pause();
+            time.step_to(&mut Log::new(), SimTime::from_nanos(50_000_000)).unwrap_err();
+        } else {
+            time.tick(&mut Log::new(), ms(50)).unwrap_err();
+        }
+        assert!(time.is_paused(), "paused before: {paused}");
+    }
+}
+
+#[test]
+fn a_refused_change_pauses_whatever_is_asked_for_after_it() {
+    let mut time = TimeManager::<()>::default();
+    time.register("asker", Binding::new(ROBOT, Phase::Control), |(), ctx| {
+        ctx.request(REFUSED)?;
+        resuming(ctx)
+    })
+    .unwrap();
+    time.tick(&mut (), ms(20)).unwrap_err();
+    assert!(time.is_paused());
+}
+
+#[test]
+fn a_failed_free_phase_stays_paused_whoever_asked_to_resume() {
+    for phase in FreePhase::ALL {
+        for refused in [false, true] {
+            let mut time = TimeManager::<()>::default();
+            time.set_free_phase(phase, true);
+            time.register_free("optimist", phase, 0, move |(), ctx| {
+                if refused {
+                    ctx.request(REFUSED)?;
+                }
+                Ok(ctx.request(Edit::Resume)?)
+            })
+            .unwrap();
+            time.register_free(
+                "broken",
+                phase,
+                1,
+                move |(), _| {
+                    if refused { Ok(()) } else { Err("no window".into()) }
+                },
+            )
+            .unwrap();
+            time.tick(&mut (), ms(20)).unwrap_err();
+            assert!(time.is_paused(), "{phase}, refused: {refused}");
+        }
+    }
+}
+
+#[test]
+fn a_refused_change_of_a_free_callback_names_that_callback() {
+    let mut time = TimeManager::<()>::default();
+    time.set_free_phase(PRE, true);
+    time.register_free("quiet", PRE, -1, |(), _| ()).unwrap();
+    time.register_free("asker", PRE, 0, |(), ctx| Ok(ctx.request(REFUSED)?)).unwrap();
+    let failure = time.tick(&mut (), ms(1)).unwrap_err();
+    assert_eq!((failure.callback.as_str(), failure.site), ("asker", Site::Free(PRE)));
+}
+
+#[test]
+fn a_step_that_broke_off_does_not_look_like_one_that_ran_through() {
+    let run = |fails: bool| {
+        let mut time = TimeManager::<()>::default();
+        let last = Binding::new(ROBOT, Phase::Export);
+        time.register("work", last, move |(), _| if fails { Err("bad".into()) } else { Ok(()) }).unwrap();
+        assert_eq!(time.step(&mut ()).is_err(), fails);
+        time.schedule_hash()
+    };
+    assert_ne!(run(true), run(false));
+}

@@ -342,3 +342,36 @@ fn a_refusal_names_the_free_callback_that_asked_even_when_it_is_gone() {
     let failure = time.tick(&mut (), Duration::ZERO).unwrap_err();
     assert_eq!((failure.callback.as_str(), failure.site), ("leaver", Site::Free(FreePhase::PreAcquisition)));
 }
+
+/// What is said of a callback on Robot in Control that asks for these changes, the last of which is refused.
+fn refusal(asks: impl Fn(CallbackId) -> Vec<Edit> + Send + 'static) -> (String, Site) {
+    let mut time = TimeManager::<Option<CallbackId>>::default();
+    let ask = move |id: &mut Option<CallbackId>, ctx: &StepContext<'_>| {
+        for edit in id.iter().flat_map(|&id| asks(id)) {
+            ctx.request(edit)?;
+        }
+        Ok(())
+    };
+    let id = time.register("asker", Binding::new(ROBOT, Phase::Control), ask).expect("usable");
+    let failure = time.step(&mut Some(id)).expect_err("the last change is refused");
+    (failure.callback, failure.site)
+}
+
+#[test]
+fn a_refusal_names_the_place_where_the_callback_ran_and_not_where_it_is_bound_since() {
+    let refused = Edit::Release { runner: CAPTURE, steps: 1 };
+    let place = Site::Step { runner: ROBOT, runner_name: "Robot".to_owned(), phase: Phase::Control };
+    let elsewhere = Binding::new(CAPTURE, Phase::Export);
+    let cases: [fn(CallbackId, Binding) -> Vec<Edit>; 5] = [
+        |callback, binding| vec![Edit::Rebind { callback, binding }],
+        |callback, _| vec![Edit::Rename { callback, name: "somebody".to_owned() }],
+        |_, _| vec![Edit::RenameRunner { runner: ROBOT, name: "Arm".to_owned() }],
+        |_, _| vec![Edit::RemoveRunner { runner: ROBOT, rebind_to: Some(CAPTURE) }],
+        |callback, _| vec![Edit::Unregister(callback), Edit::RemoveRunner { runner: ROBOT, rebind_to: None }],
+    ];
+    for (number, before) in cases.into_iter().enumerate() {
+        let refused = refused.clone();
+        let said = refusal(move |id| [before(id, elsewhere), vec![refused.clone()]].concat());
+        assert_eq!(said, ("asker".to_owned(), place.clone()), "case {number}");
+    }
+}

@@ -296,6 +296,47 @@ fn wall_time_while_paused_is_never_simulated_later() {
     }
 }
 
+/// What was owed before and the frame's time, of which at most a `u64` of nanoseconds counts, are in the report.
+fn adds_up(books: &mut Books, elapsed: Duration) -> FrameReport {
+    let owed = books.time.last_frame().owed;
+    let report = books.time.tick(&mut books.world, elapsed).expect("no callback fails");
+    assert_eq!(report.elapsed, elapsed.min(Duration::from_nanos(u64::MAX)));
+    let counted = report.simulated + report.owed + report.forgiven + report.skipped;
+    assert_eq!(owed + report.elapsed, counted, "{report:?}");
+    report
+}
+
+#[test]
+fn more_than_64_bits_of_nanoseconds_are_forgiven_at_once() {
+    // Owed before, and then given up together with a frame that fills 64 bits alone.
+    let mut books = Books::open(&single(50), Governor::default(), 0);
+    adds_up(&mut books, Duration::from_millis(19));
+    books.time.set_governor(Governor { owed_max: Duration::ZERO, ..Governor::default() }).unwrap();
+    books.time.pause();
+    let report = adds_up(&mut books, Duration::MAX);
+    assert_eq!(
+        (report.owed, report.forgiven.as_nanos()),
+        (Duration::ZERO, u128::from(u64::MAX) + 19_000_000)
+    );
+
+    let mut books = Books::open(&single(1), Governor::default(), 0);
+    adds_up(&mut books, Duration::from_millis(200));
+    books.time.set_time_scale(TimeScale::new(100, 1).unwrap());
+    books.time.close_gate(id(0)).unwrap();
+    let report = adds_up(&mut books, Duration::MAX);
+    assert_eq!((report.owed, report.end), (Duration::from_millis(10), RunEnd::Gate(id(0))));
+}
+
+#[test]
+fn more_than_64_bits_of_nanoseconds_can_be_owed() {
+    let governor = Governor { elapsed_max: Duration::MAX, owed_max: Duration::MAX, ..Governor::default() };
+    let mut books = Books::open(&single(1), governor, 0);
+    books.time.set_time_scale(TimeScale::new(1, u32::MAX.into()).unwrap());
+    books.time.set_governor(Governor { max_steps_per_frame: Some(1), ..governor }).unwrap();
+    let owed: Vec<_> = (0..4).map(|_| adds_up(&mut books, Duration::MAX).owed).collect();
+    assert!(owed.is_sorted() && owed[3].as_nanos() > u128::from(u64::MAX), "{owed:?}");
+}
+
 #[test]
 fn a_frame_of_absurd_length_is_booked_like_any_other() {
     for mode in TimeMode::ALL {

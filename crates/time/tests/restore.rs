@@ -9,8 +9,8 @@ mod oracle;
 use std::time::Duration;
 
 use downbeat_time::{
-    Binding, CallbackId, Governor, Phase, Rate, RestoreError, RunnerConfig, RunnerId, RunnerSet, TimeConfig,
-    TimeManager, TimeMode, TimeState,
+    Binding, CallbackId, FreePhase, Governor, Phase, Rate, RestoreError, RunnerConfig, RunnerId, RunnerSet,
+    TimeConfig, TimeManager, TimeMode, TimeState,
 };
 use oracle::cases::{Case, Draw, case, cases, common_rate};
 use oracle::record::{Call, SeenRow, World, id, manager, nanos, register};
@@ -313,6 +313,37 @@ fn a_shared_set_survives_the_way_through_a_state() {
     assert_eq!(times, [100_000_000, 200_000_000]);
 }
 
+#[test]
+fn free_phases_and_callbacks_are_on_or_off_as_they_were() {
+    let scene = |names: &[&str]| {
+        let mut time = TimeManager::<World>::default();
+        for name in names {
+            time.register_free(*name, FreePhase::PostExport, 0, |_, _| ()).expect("usable");
+        }
+        time
+    };
+    let enabled = |time: &TimeManager<World>| -> Vec<bool> {
+        time.free_callbacks().map(|callback| callback.enabled).collect()
+    };
+    let mut original = scene(&["a", "b", "b"]);
+    original.set_free_phase(FreePhase::PostExport, true);
+    let last = original.free_callbacks().last().map(|callback| callback.id).unwrap();
+    original.set_free_enabled(last, false).unwrap();
+    let mut restored = scene(&["a", "b", "b"]);
+    restored.set_free_phase(FreePhase::PreAcquisition, true);
+    restored.restore(&original.save()).unwrap();
+    assert_eq!(restored.save(), original.save());
+    assert_eq!(enabled(&restored), [true, true, false]);
+    let phases = FreePhase::ALL.map(|phase| restored.free_phase_is_enabled(phase));
+    assert_eq!(phases, [false, true]);
+    // They decide no step, so a manager with others takes the state as well.
+    let mut other = scene(&["c", "b"]);
+    let own = other.free_callbacks().next().map(|callback| callback.id).unwrap();
+    other.set_free_enabled(own, false).unwrap();
+    other.restore(&original.save()).unwrap();
+    assert_eq!(enabled(&other), [false, true]);
+}
+
 #[cfg(feature = "serde")]
 #[test]
 fn settings_and_changes_survive_the_way_through_bytes_and_text() {
@@ -326,6 +357,7 @@ fn settings_and_changes_survive_the_way_through_bytes_and_text() {
         Edit::RemoveRunner { runner: RunnerId::ROBOT, rebind_to: Some(RunnerId::CAPTURE) },
         Edit::SetRate { runner: RunnerId::ROBOT, rate: "29.97".parse().unwrap() },
         Edit::Rebind { callback, binding: binding.on_shared(RunnerSet::only(RunnerId::ROBOT)) },
+        Edit::Rename { callback, name: "work".to_owned() },
         Edit::SetMode(TimeMode::GameRealtime),
         Edit::SetTimeScale("1/3".parse().unwrap()),
     ];

@@ -7,7 +7,7 @@ use std::time::Duration;
 use super::TimeManager;
 use crate::clock::Clock;
 use crate::edit::EditError;
-use crate::failure::StepError;
+use crate::failure::{StepError, Stop};
 use crate::governor::Governor;
 use crate::mode::{TimeMode, TimeScale};
 use crate::profile::Profiling;
@@ -102,10 +102,10 @@ impl<W, E> TimeManager<W, E> {
         // A pause asked for inside the run must end it, also when the manager was paused before.
         self.held = std::mem::take(&mut self.paused);
         let (before, steps_before) = (self.timeline.now, self.timeline.steps);
-        let outcome = self.run_until_stopped(world, count, until.as_nanos());
+        let outcome = self.guarded_steps(|manager| manager.run_until_stopped(world, count, until.as_nanos()));
         self.paused |= std::mem::take(&mut self.held);
         Ok(RunReport {
-            end: outcome?,
+            end: outcome.map_err(Stop::into_failure)?,
             steps: self.timeline.steps - steps_before,
             advanced: Duration::from_nanos(self.timeline.now - before),
         })
@@ -152,13 +152,36 @@ impl<W, E> TimeManager<W, E> {
     }
 
     /// Opens a runner's gate and forgets what releases were left.
+    ///
+    /// ```
+    /// use downbeat_time::{RunEnd, RunnerId, TimeManager};
+    ///
+    /// let mut time = TimeManager::<()>::default();
+    /// time.close_gate(RunnerId::ROBOT)?;
+    /// time.open_gate(RunnerId::ROBOT)?;
+    /// assert_eq!(time.gate(RunnerId::ROBOT), None);
+    /// assert_eq!(time.run_steps(&mut (), 10)?.end, RunEnd::Done);
+    /// # Ok::<(), downbeat_time::BoxError>(())
+    /// ```
     pub fn open_gate(&mut self, id: RunnerId) -> Result<(), EditError> {
         self.known_runner(id)?;
         self.timeline.set_gate(id, None);
         Ok(())
     }
 
-    /// Lets a gated runner pass `steps` more boundaries.
+    /// Lets a gated runner pass `steps` more boundaries. Releases add up.
+    ///
+    /// ```
+    /// use downbeat_time::{RunnerId, TimeManager};
+    ///
+    /// let mut time = TimeManager::<()>::default();
+    /// time.close_gate(RunnerId::CAPTURE)?;
+    /// time.release(RunnerId::CAPTURE, 1)?;
+    /// time.release(RunnerId::CAPTURE, 1)?;
+    /// time.run_steps(&mut (), 100)?;
+    /// assert_eq!(time.now().as_nanos(), 80_000_000); // Capture has passed 33.3 and 66.7 ms, not 100 ms
+    /// # Ok::<(), downbeat_time::BoxError>(())
+    /// ```
     pub fn release(&mut self, id: RunnerId, steps: u64) -> Result<(), EditError> {
         let runner = self.known_runner(id)?;
         let Some(left) = runner.gate else {
@@ -169,6 +192,18 @@ impl<W, E> TimeManager<W, E> {
     }
 
     /// Releases left at a runner's closed gate; `None` when the gate is open.
+    ///
+    /// ```
+    /// use downbeat_time::{RunnerId, TimeManager};
+    ///
+    /// let mut time = TimeManager::<()>::default();
+    /// assert_eq!(time.gate(RunnerId::ROBOT), None);
+    /// time.close_gate(RunnerId::ROBOT)?;
+    /// time.release(RunnerId::ROBOT, 3)?;
+    /// time.step(&mut ())?;
+    /// assert_eq!(time.gate(RunnerId::ROBOT), Some(2));
+    /// # Ok::<(), downbeat_time::BoxError>(())
+    /// ```
     pub fn gate(&self, id: RunnerId) -> Option<u64> {
         self.timeline.runner(id)?.gate
     }
@@ -178,7 +213,11 @@ impl<W, E> TimeManager<W, E> {
         self.mode
     }
 
-    /// Changes the mode from the next frame on.
+    /// Changes the mode, at once.
+    ///
+    /// As an [`Edit`](crate::Edit) asked for inside a frame it counts for the rest of that frame: whether further
+    /// steps wait for the wall clock, and what becomes of the time that is left. Nothing is lost over a change:
+    /// the frame's account adds up.
     pub fn set_mode(&mut self, mode: TimeMode) {
         self.mode = mode;
         self.refresh_profiler();
@@ -217,6 +256,9 @@ impl<W, E> TimeManager<W, E> {
     }
 
     /// Changes the clock that budgets and profiles are measured with.
+    ///
+    /// A [`ManualClock`](crate::ManualClock) that nobody moves sees no budget spent: in `SimHighPerformance` a
+    /// frame then goes on to the end of time unless `max_steps_per_frame`, a gate or a pause ends it.
     pub fn set_clock(&mut self, clock: Clock) {
         self.clock = clock;
     }

@@ -6,13 +6,13 @@ use std::time::Duration;
 
 use super::TimeManager;
 use crate::context::FreeContext;
-use crate::edit::EditQueue;
-use crate::failure::{Cause, StepError};
+use crate::edit::Asker;
+use crate::failure::{Cause, StepError, Stop};
 use crate::mode::TimeMode;
 use crate::phase::FreePhase;
 use crate::report::{FrameReport, RunEnd};
 use crate::runner::{RUNNERS_MAX, RunnerId};
-use crate::sim_time::nanos_of;
+use crate::sim_time::{duration_of, nanos_of};
 
 /// Where things stood when a frame began.
 struct FrameStart {
@@ -29,7 +29,7 @@ impl<W, E> TimeManager<W, E> {
     ///
     /// How many steps run depends on the mode, the time scale and the governor. In the deterministic modes the
     /// steps themselves do not: any sequence of frames gives the same sequence of steps. When a callback fails,
-    /// the frame ends there; [`TimeManager::last_frame`] then has its report.
+    /// the frame ends there; [`TimeManager::last_frame`] then has its report. So it has when one panics.
     ///
     /// ```
     /// use downbeat_time::TimeManager;
@@ -50,19 +50,14 @@ impl<W, E> TimeManager<W, E> {
         self.last_frame = self.report(&start, elapsed, end);
         self.timeline.frame = 0;
         self.factor.record(self.timeline.now - start.now, elapsed);
-        outcome.map(|_| self.last_frame)
+        outcome.map(|_| self.last_frame).map_err(Stop::into_failure)
     }
 
     /// The free phases and the steps between them.
-    fn frame_phases(
-        &mut self,
-        world: &mut W,
-        elapsed: u64,
-        started: u64,
-    ) -> Result<RunEnd, Box<StepError<E>>> {
-        self.run_free_phase(world, FreePhase::PreAcquisition, elapsed)?;
-        let end = self.run_due_steps(world, started)?;
-        self.run_free_phase(world, FreePhase::PostExport, elapsed)?;
+    fn frame_phases(&mut self, world: &mut W, elapsed: u64, started: u64) -> Result<RunEnd, Stop<E>> {
+        self.guarded(|manager| manager.run_free_phase(world, FreePhase::PreAcquisition, elapsed))?;
+        let end = self.guarded_steps(|manager| manager.run_due_steps(world, started))?;
+        self.guarded(|manager| manager.run_free_phase(world, FreePhase::PostExport, elapsed))?;
         Ok(end)
     }
 
@@ -80,9 +75,9 @@ impl<W, E> TimeManager<W, E> {
         self.ledger.deposit(elapsed);
         let excess = elapsed.saturating_sub(nanos_of(self.governor.elapsed_max));
         if self.paused {
-            self.ledger.forgive(elapsed);
+            self.ledger.forgive(elapsed.into());
         } else if self.mode.is_realtime() {
-            self.write_off(excess);
+            self.write_off(excess.into());
         }
         start
     }
@@ -92,11 +87,12 @@ impl<W, E> TimeManager<W, E> {
         if self.paused {
             return Ok(RunEnd::Paused);
         }
-        let steps_max = self.governor.max_steps_per_frame.unwrap_or(u32::MAX);
+        let steps_max = self.governor.max_steps_per_frame.map_or(u64::MAX, u64::from);
         let budget = self.governor.budget_nanos();
         // What the free phase before has used counts against the budget, but not as the cost of a step.
         let mut mark = self.clock.nanos();
-        for steps in 0_u32.. {
+        // As wide as the timeline: without a cap, and on a clock that stands, nothing else ends a frame.
+        for steps in 0_u64.. {
             let Some(due) = self.timeline.due() else { return Ok(RunEnd::EndOfTime) };
             let span = due.time - self.timeline.now;
             let realtime = self.mode.is_realtime();
@@ -116,7 +112,8 @@ impl<W, E> TimeManager<W, E> {
 
             let mut overdue = 0;
             if realtime {
-                overdue = self.ledger.overdue_wall(span).saturating_add(spent);
+                let owed = u64::try_from(self.ledger.overdue_wall(span)).unwrap_or(u64::MAX);
+                overdue = owed.saturating_add(spent);
                 self.ledger.simulate(span);
             }
             self.take_step(world, due, overdue)?;
@@ -134,11 +131,11 @@ impl<W, E> TimeManager<W, E> {
     fn settle_wall_time(&mut self, end: RunEnd, advanced: u64) {
         let owed = self.ledger.owed_wall();
         if !self.mode.is_realtime() {
-            self.ledger.simulate_wall(advanced.min(owed));
-            self.ledger.forgive(u64::MAX);
+            self.ledger.simulate_wall(owed.min(advanced.into()));
+            self.ledger.forgive(u128::MAX);
             return;
         }
-        let owed_max = nanos_of(self.governor.owed_max);
+        let owed_max = self.governor.owed_max.as_nanos();
         match end {
             // Less than a step is owed: it goes towards that step, however long the step is.
             RunEnd::Done => {}
@@ -149,12 +146,12 @@ impl<W, E> TimeManager<W, E> {
                 let gap = self.timeline.due().map_or(0, |due| due.time - self.timeline.now);
                 self.ledger.forgive(self.ledger.overdue_wall(gap));
             }
-            RunEnd::EndOfTime => self.ledger.forgive(u64::MAX),
+            RunEnd::EndOfTime => self.ledger.forgive(u128::MAX),
         }
     }
 
     /// Gives up wall time: the deterministic modes forgive it, `GameRealtime` jumps over it.
-    fn write_off(&mut self, wall: u64) {
+    fn write_off(&mut self, wall: u128) {
         if self.mode == TimeMode::GameRealtime && wall > 0 {
             let jump = self.ledger.skip(wall, self.timeline.skip_room());
             self.timeline.skip(jump);
@@ -175,18 +172,15 @@ impl<W, E> TimeManager<W, E> {
         let mut failed = None;
         let (timeline, edits) = (&self.timeline, &self.edits);
         for free in self.free.iter_mut().filter(|free| free.phase == phase && free.runs()) {
-            let context = FreeContext { timeline, edits, phase, delta_nanos: delta, slot: free.id.0 };
+            let context = FreeContext { timeline, edits, phase, delta_nanos: delta, id: free.id };
             if let Err(error) = (free.run)(world, &context) {
-                failed = Some((free.id.0, error));
+                failed = Some((free.id, error));
                 break;
             }
         }
-        let failure = failed.map(|(id, error)| {
-            self.paused = true;
-            self.step_error(EditQueue::FREE | id, Cause::Callback(error))
-        });
-        let refused = if self.edits.is_empty() { None } else { self.apply_requested() };
-        failure.or(refused).map_or(Ok(()), Err)
+        let failure = failed
+            .map(|(id, error)| self.failure(self.site_of(Asker::Free(id, phase)), Cause::Callback(error)));
+        self.close(failure)
     }
 
     fn report(&self, start: &FrameStart, elapsed: u64, end: RunEnd) -> FrameReport {
@@ -195,10 +189,10 @@ impl<W, E> TimeManager<W, E> {
         FrameReport {
             frame: self.frames,
             elapsed: Duration::from_nanos(elapsed),
-            simulated: Duration::from_nanos(booked.simulated),
-            owed: Duration::from_nanos(self.ledger.owed_wall()),
-            forgiven: Duration::from_nanos(booked.forgiven),
-            skipped: Duration::from_nanos(booked.skipped),
+            simulated: duration_of(booked.simulated),
+            owed: duration_of(self.ledger.owed_wall()),
+            forgiven: duration_of(booked.forgiven),
+            skipped: duration_of(booked.skipped),
             advanced: Duration::from_nanos(self.timeline.now - start.now),
             cpu: Duration::from_nanos(since(self.clock.nanos(), start.clock)),
             steps: self.timeline.steps - start.steps,

@@ -102,12 +102,34 @@ impl<W, E> TimeManager<W, E> {
         self.profiler.reset_all();
     }
 
-    /// The report of the last frame, also of one in which a callback failed.
+    /// The report of the last frame, also of one in which a callback failed or panicked.
+    ///
+    /// ```
+    /// use downbeat_time::{Binding, Phase, RunEnd, RunnerId, TimeManager};
+    /// use std::time::Duration;
+    ///
+    /// let mut time = TimeManager::<()>::default();
+    /// time.register("imu", Binding::new(RunnerId::ROBOT, Phase::Control), |_, _| Err("no reading".into()))?;
+    /// assert!(time.tick(&mut (), Duration::from_millis(50)).is_err());
+    /// assert_eq!((time.last_frame().steps, time.last_frame().end), (1, RunEnd::Paused));
+    /// # Ok::<(), downbeat_time::BoxError>(())
+    /// ```
     pub fn last_frame(&self) -> &FrameReport {
         &self.last_frame
     }
 
     /// Simulated over wall time in the last 64 frames; `None` before any wall time has passed.
+    ///
+    /// ```
+    /// use downbeat_time::TimeManager;
+    /// use std::time::Duration;
+    ///
+    /// let mut time = TimeManager::<()>::default();
+    /// assert_eq!(time.real_time_factor(), None);
+    /// time.tick(&mut (), Duration::from_secs(1))?; // a frame counts up to 250 ms: 240 ms of steps
+    /// assert_eq!(time.real_time_factor(), Some(0.24));
+    /// # Ok::<(), downbeat_time::BoxError>(())
+    /// ```
     pub fn real_time_factor(&self) -> Option<f64> {
         self.factor.value()
     }
@@ -120,6 +142,22 @@ impl<W, E> TimeManager<W, E> {
     /// Runs callbacks of equal phase and priority in an order drawn from `seed` instead of registration order.
     ///
     /// For tests: what changes with the seed depends on an order that nobody asked for.
+    ///
+    /// ```
+    /// use downbeat_time::{Binding, Phase, RunnerId, RunnerSet, TimeManager};
+    ///
+    /// let mut time = TimeManager::<()>::default();
+    /// for name in ["a", "b", "c"] {
+    ///     time.register(name, Binding::new(RunnerId::ROBOT, Phase::Control), |_, _| ())?;
+    /// }
+    /// let mut first = |seed| {
+    ///     time.set_tie_shuffle(Some(seed));
+    ///     time.order(RunnerSet::only(RunnerId::ROBOT)).remove(0).name
+    /// };
+    /// assert!((0..50).any(|seed| first(seed) == "c"));
+    /// assert_eq!(first(7), first(7));
+    /// # Ok::<(), downbeat_time::EditError>(())
+    /// ```
     pub fn set_tie_shuffle(&mut self, seed: Option<u64>) {
         self.orders.set_shuffle_seed(seed);
         self.orders.rebuild(&self.callbacks.infos);

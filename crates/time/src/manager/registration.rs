@@ -1,19 +1,16 @@
-//! Changing what runs: runners, callbacks, free callbacks, settings.
+//! Changing what runs: callbacks, free callbacks, and every other change by way of `apply`.
 //!
-//! Every change is checked before anything is touched: a refused one leaves the manager as it was.
+//! Runners are added and changed in `manager/runners.rs`. Every change is checked before anything is touched: a refused one leaves the manager as it was.
 
 use super::TimeManager;
 use crate::callback::{
-    Binding, CallbackId, CallbackResult, CallbackView, FreeCallback, FreeCallbackId, FreeCallbackView,
+    Binding, CallbackId, CallbackResult, CallbackView, FreeCallback, FreeCallbackId, FreeCallbackView, Info,
     check_name,
 };
 use crate::context::{FreeContext, StepContext};
 use crate::edit::{Edit, EditError};
 use crate::phase::FreePhase;
-use crate::rate::Rate;
-use crate::runner::{RunnerConfig, RunnerId};
-use crate::sim_time::SimTime;
-use crate::timeline::Runner;
+use crate::state::FreeSave;
 
 impl<W, E> TimeManager<W, E> {
     /// Registers a callback. It runs from the next step that its binding names.
@@ -49,15 +46,65 @@ impl<W, E> TimeManager<W, E> {
     }
 
     /// Removes a callback.
+    ///
+    /// ```
+    /// use downbeat_time::{Binding, EditError, Phase, RunnerId, TimeManager};
+    ///
+    /// let mut time = TimeManager::<u32>::default();
+    /// let id = time.register("count", Binding::new(RunnerId::ROBOT, Phase::Control), |n, _| *n += 1)?;
+    /// time.unregister(id)?;
+    /// assert_eq!(time.callbacks().count(), 0);
+    /// assert_eq!(time.unregister(id), Err(EditError::UnknownCallback)); // an id is never valid again
+    /// # Ok::<(), EditError>(())
+    /// ```
     pub fn unregister(&mut self, id: CallbackId) -> Result<(), EditError> {
         self.callbacks.get(id)?;
         self.orders.remove(id.slot, &self.callbacks.infos);
-        self.callbacks.remove(id)?;
+        let (_gone, namesakes_moved) = self.callbacks.remove(id)?;
+        if namesakes_moved {
+            self.orders.rebuild(&self.callbacks.infos);
+        }
         self.orders.invalidate(self.timeline.active());
         Ok(())
     }
 
+    /// Gives a callback another name to be shown by.
+    ///
+    /// Nothing that runs depends on it: the schedule hash, shuffled ties and saved states know a callback by the
+    /// name it was registered with.
+    ///
+    /// ```
+    /// use downbeat_time::{Binding, Phase, RunnerId, TimeManager};
+    ///
+    /// let mut time = TimeManager::<()>::default();
+    /// let id = time.register("imu", Binding::new(RunnerId::ROBOT, Phase::Acquisition), |_, _| ())?;
+    /// time.rename(id, "left imu")?;
+    /// assert_eq!(time.callback(id).unwrap().name, "left imu");
+    /// # Ok::<(), downbeat_time::EditError>(())
+    /// ```
+    pub fn rename(&mut self, id: CallbackId, name: impl Into<String>) -> Result<(), EditError> {
+        let name = name.into();
+        self.callbacks.get(id)?;
+        check_name(&name)?;
+        self.callbacks.infos[id.slot as usize].name = name;
+        Ok(())
+    }
+
     /// Gives a callback another binding. Its place among ties, its registration order, stays.
+    ///
+    /// ```
+    /// use downbeat_time::{Binding, Phase, RunnerId, TimeManager};
+    ///
+    /// let mut time = TimeManager::<Vec<u64>>::default();
+    /// let id = time.register("log", Binding::new(RunnerId::ROBOT, Phase::Export), |log, ctx| {
+    ///     log.push(ctx.now().as_nanos());
+    /// })?;
+    /// time.rebind(id, Binding::new(RunnerId::CAPTURE, Phase::Export))?;
+    /// let mut log = Vec::new();
+    /// time.run_steps(&mut log, 5)?;
+    /// assert_eq!(log, [33_333_333, 66_666_666]);
+    /// # Ok::<(), downbeat_time::BoxError>(())
+    /// ```
     pub fn rebind(&mut self, id: CallbackId, binding: Binding) -> Result<(), EditError> {
         self.callbacks.get(id)?;
         self.check_binding(binding)?;
@@ -67,6 +114,18 @@ impl<W, E> TimeManager<W, E> {
     }
 
     /// Turns a callback on or off.
+    ///
+    /// ```
+    /// use downbeat_time::{Binding, Phase, RunnerId, TimeManager};
+    ///
+    /// let mut time = TimeManager::<u32>::default();
+    /// let id = time.register("count", Binding::new(RunnerId::ROBOT, Phase::Control), |n, _| *n += 1)?;
+    /// time.set_enabled(id, false)?;
+    /// let mut n = 0;
+    /// time.run_steps(&mut n, 7)?;
+    /// assert_eq!(n, 0);
+    /// # Ok::<(), downbeat_time::BoxError>(())
+    /// ```
     pub fn set_enabled(&mut self, id: CallbackId, enabled: bool) -> Result<(), EditError> {
         self.callbacks.get(id)?;
         self.callbacks.infos[id.slot as usize].enabled = enabled;
@@ -88,6 +147,11 @@ impl<W, E> TimeManager<W, E> {
             binding: info.binding,
             enabled: info.enabled,
         })
+    }
+
+    /// The same for the saved state, which knows callbacks by the names they were registered with.
+    pub(crate) fn registrations(&self) -> Vec<(CallbackId, &Info)> {
+        self.callbacks.in_sequence()
     }
 
     /// Registers a callback that runs once per frame, outside the simulation clock.
@@ -128,7 +192,9 @@ impl<W, E> TimeManager<W, E> {
         let run =
             Box::new(move |world: &mut W, context: &FreeContext<'_>| callback(world, context).into_result());
         let at = self.free.partition_point(|other| (other.phase, other.priority) <= (phase, priority));
-        self.free.insert(at, FreeCallback { id, name, phase, priority, enabled: true, live: true, run });
+        let registered_as = name.clone();
+        let free = FreeCallback { id, name, registered_as, phase, priority, enabled: true, live: true, run };
+        self.free.insert(at, free);
         Ok(id)
     }
 
@@ -137,6 +203,15 @@ impl<W, E> TimeManager<W, E> {
         let index = self.find_free(id)?;
         self.free[index].live = false;
         self.free[index].run = Box::new(|_, _| Ok(()));
+        Ok(())
+    }
+
+    /// Gives a free callback another name to be shown by, as [`TimeManager::rename`].
+    pub fn rename_free(&mut self, id: FreeCallbackId, name: impl Into<String>) -> Result<(), EditError> {
+        let name = name.into();
+        let index = self.find_free(id)?;
+        check_name(&name)?;
+        self.free[index].name = name;
         Ok(())
     }
 
@@ -168,110 +243,28 @@ impl<W, E> TimeManager<W, E> {
         })
     }
 
-    /// Adds a runner. It starts on the first point of its grid that is not in the past and fires a step later.
-    pub fn add_runner(&mut self, config: RunnerConfig) -> Result<RunnerId, EditError> {
-        check_name(&config.name)?;
-        self.check_runner_name_is_new(&config.name, None)?;
-        let Some(id) = self.timeline.vacant() else {
-            return Err(EditError::TooManyRunners { name: config.name });
+    pub(crate) fn save_free(&self) -> Vec<FreeSave> {
+        let save = |free: &FreeCallback<W, E>| FreeSave {
+            registered_as: free.registered_as.clone(),
+            phase: free.phase,
+            name: free.name.clone(),
+            enabled: free.enabled,
         };
-        self.timeline.add(id, config);
-        self.orders.invalidate(self.timeline.active());
-        Ok(id)
+        self.free.iter().filter(|free| free.live).map(save).collect()
     }
 
-    /// Removes a runner that no callback uses.
-    pub fn remove_runner(&mut self, id: RunnerId) -> Result<(), EditError> {
-        self.remove_runner_moving(id, None)
-    }
-
-    /// Removes a runner and gives its callbacks, and its place in `on_shared` sets, to another.
-    pub fn remove_runner_rebinding(&mut self, id: RunnerId, to: RunnerId) -> Result<(), EditError> {
-        self.remove_runner_moving(id, Some(to))
-    }
-
-    fn remove_runner_moving(&mut self, id: RunnerId, to: Option<RunnerId>) -> Result<(), EditError> {
-        let name = self.known_runner(id)?.config.name.clone();
-        if self.timeline.active().len() == 1 {
-            return Err(EditError::LastRunner { name });
-        }
-        let live = self.callbacks.in_sequence();
-        let users: Vec<u32> = live
-            .iter()
-            .filter(|(_, info)| info.binding.needs().contains(id))
-            .map(|(user, _)| user.slot)
-            .collect();
-        match to {
-            Some(to) if to == id => return Err(EditError::RebindToItself { name }),
-            Some(to) => {
-                self.known_runner(to)?;
-                users.iter().for_each(|&slot| self.replace_runner(slot, id, to));
-            }
-            None => {
-                if let Some(&first) = users.first() {
-                    let first = self.callbacks.infos[first as usize].name.clone();
-                    return Err(EditError::RunnerInUse { name, count: users.len(), first });
-                }
+    /// Namesakes of a phase are told apart by the order they run in.
+    pub(crate) fn restore_free(&mut self, saves: &[FreeSave]) {
+        let mut saves: Vec<_> = saves.iter().collect();
+        for free in self.free.iter_mut().filter(|free| free.live) {
+            let known =
+                |save: &&FreeSave| (save.phase, &save.registered_as) == (free.phase, &free.registered_as);
+            if let Some(at) = saves.iter().position(known) {
+                let save = saves.remove(at);
+                free.name.clone_from(&save.name);
+                free.enabled = save.enabled;
             }
         }
-        self.timeline.remove(id);
-        self.orders.invalidate(self.timeline.active());
-        Ok(())
-    }
-
-    fn replace_runner(&mut self, slot: u32, from: RunnerId, to: RunnerId) {
-        let mut binding = self.callbacks.infos[slot as usize].binding;
-        if binding.runner == from {
-            binding.runner = to;
-        }
-        if binding.on_shared.contains(from) {
-            binding.on_shared = binding.on_shared.without(from).with(to);
-        }
-        self.move_callback(slot, binding);
-    }
-
-    /// Renames a runner.
-    pub fn rename_runner(&mut self, id: RunnerId, name: impl Into<String>) -> Result<(), EditError> {
-        let name = name.into();
-        self.known_runner(id)?;
-        check_name(&name)?;
-        self.check_runner_name_is_new(&name, Some(id))?;
-        if let Some(runner) = self.timeline.runner_mut(id) {
-            runner.config.name = name;
-        }
-        Ok(())
-    }
-
-    /// Changes a rate at the runner's next boundary, where its origin moves; before the first step, at once.
-    pub fn set_rate(&mut self, id: RunnerId, rate: Rate) -> Result<(), EditError> {
-        self.known_runner(id)?;
-        self.timeline.set_rate(id, rate);
-        Ok(())
-    }
-
-    /// Moves a runner to the grid of another offset, at its next boundary; before the first step, at once.
-    ///
-    /// It waits for the first point of the new grid and fires one full step later, so it then keeps time with
-    /// every other runner on that grid, whatever its rate was before.
-    pub fn set_offset(&mut self, id: RunnerId, offset: SimTime) -> Result<(), EditError> {
-        self.known_runner(id)?;
-        self.timeline.set_offset(id, offset);
-        Ok(())
-    }
-
-    /// The runner of this name.
-    pub fn runner_id(&self, name: &str) -> Option<RunnerId> {
-        RunnerId::all().find(|&id| self.timeline.runner(id).is_some_and(|r| r.config.name == name))
-    }
-
-    /// A runner's settings, or `None` when there is no such runner.
-    pub fn runner(&self, id: RunnerId) -> Option<&RunnerConfig> {
-        self.timeline.runner(id).map(|runner| &runner.config)
-    }
-
-    /// All runners with their settings, lowest id first.
-    pub fn runners(&self) -> impl Iterator<Item = (RunnerId, &RunnerConfig)> {
-        RunnerId::all().filter_map(|id| Some((id, self.runner(id)?)))
     }
 
     /// Applies a change now. The methods named alike do the same.
@@ -286,8 +279,10 @@ impl<W, E> TimeManager<W, E> {
             Edit::OpenGate(runner) => self.open_gate(runner),
             Edit::Release { runner, steps } => self.release(runner, steps),
             Edit::Rebind { callback, binding } => self.rebind(callback, binding),
+            Edit::Rename { callback, name } => self.rename(callback, name),
             Edit::SetEnabled { callback, enabled } => self.set_enabled(callback, enabled),
             Edit::Unregister(callback) => self.unregister(callback),
+            Edit::RenameFree { callback, name } => self.rename_free(callback, name),
             Edit::SetFreeEnabled { callback, enabled } => self.set_free_enabled(callback, enabled),
             Edit::UnregisterFree(callback) => self.unregister_free(callback),
             Edit::SetFreePhase { phase, enabled } => {
@@ -313,29 +308,14 @@ impl<W, E> TimeManager<W, E> {
         }
     }
 
-    fn move_callback(&mut self, slot: u32, binding: Binding) {
+    pub(super) fn move_callback(&mut self, slot: u32, binding: Binding) {
         self.orders.remove(slot, &self.callbacks.infos);
         self.callbacks.bind(slot, binding);
         self.orders.insert(slot, &self.callbacks.infos);
     }
 
-    pub(super) fn known_runner(&self, id: RunnerId) -> Result<&Runner, EditError> {
-        self.timeline.runner(id).ok_or(EditError::UnknownRunner { runner: id })
-    }
-
-    pub(super) fn runner_name(&self, id: RunnerId) -> &str {
-        self.timeline.runner(id).map_or("", |runner| &runner.config.name)
-    }
-
     fn check_binding(&self, binding: Binding) -> Result<(), EditError> {
         binding.needs().iter().try_for_each(|id| self.known_runner(id).map(|_| ()))
-    }
-
-    fn check_runner_name_is_new(&self, name: &str, but: Option<RunnerId>) -> Result<(), EditError> {
-        match self.runner_id(name) {
-            Some(id) if Some(id) != but => Err(EditError::DuplicateRunner { name: name.to_owned() }),
-            _ => Ok(()),
-        }
     }
 
     fn find_free(&self, id: FreeCallbackId) -> Result<usize, EditError> {

@@ -164,20 +164,24 @@ impl Oracle {
     }
 
     pub(crate) fn set_rate(&mut self, runner: u8, numer: u64, denom: u64) {
-        let at_once = self.steps == 0;
         let track = self.tracks[usize::from(runner)].as_mut().expect("a runner");
         track.pending_rate = Some((numer, denom));
-        if at_once {
-            track.begin_anew();
-        }
+        self.change_at_once(runner);
     }
 
     pub(crate) fn set_offset(&mut self, runner: u8, offset: u64) {
-        let at_once = self.steps == 0;
         let track = self.tracks[usize::from(runner)].as_mut().expect("a runner");
         track.pending_offset = Some(offset);
-        if at_once {
+        self.change_at_once(runner);
+    }
+
+    /// Before the first step, and where no boundary is left to wait for, a change does not wait.
+    fn change_at_once(&mut self, runner: u8) {
+        let track = self.tracks[usize::from(runner)].as_mut().expect("a runner");
+        if self.steps == 0 {
             track.begin_anew();
+        } else if track.next().is_none() {
+            track.change_without_boundary(self.now);
         }
     }
 

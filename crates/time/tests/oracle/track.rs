@@ -111,6 +111,14 @@ impl Track {
         }
     }
 
+    /// A change counts at `now`. An origin that is still to come stays, unless the offset changes.
+    pub(crate) fn change_without_boundary(&mut self, now: u64) {
+        let waits_for =
+            u64::try_from(self.boundary(&self.behind)).ok().filter(|&time| time <= END && time > now);
+        let at = if self.pending_offset.is_some() { now } else { waits_for.unwrap_or(now) };
+        self.take_up_changes(at);
+    }
+
     /// Before the first step a change counts at once.
     pub(crate) fn begin_anew(&mut self) {
         if let Some((numer, denom)) = self.pending_rate.take() {

@@ -24,15 +24,14 @@ use window::Window;
 pub(crate) fn run(args: &TimelineArgs) -> Result<(), Failure> {
     let runners = if args.runners.is_empty() { RunnerConfig::defaults() } else { args.runners.clone() };
     let walk = Walk::new(runners.clone()).map_err(|error| Failure::Usage(format!("--runner: {error}")))?;
-    let cycle = walk.cycle();
-    let window = Window::new(args.span_nanos, &runners, &cycle);
+    let window = Window::new(args.span_nanos, &runners, || walk.cycle());
 
     let mut out = BufWriter::new(io::stdout().lock());
     if args.json {
-        json::write(&mut out, walk, window, &cycle)?;
+        json::write(&mut out, walk, window)?;
     } else {
-        let page =
-            text::Page { runners: &runners, cycle, window, paint: Paint::for_stdout(), width: width() };
+        let (cycle, paint) = (walk.cycle(), Paint::for_stdout());
+        let page = text::Page { runners: &runners, cycle, window, paint, width: width() };
         page.write(&mut out, walk)?;
     }
     out.flush().map_err(Failure::Output)

@@ -2,8 +2,8 @@
 //!
 //! Whether names are usable and unique is not looked at here: the time manager refuses those it cannot take.
 
-use anyhow::{Result, anyhow};
-use downbeat_time::{Rate, RunnerConfig};
+use anyhow::{Result, anyhow, bail};
+use downbeat_time::{Rate, RunnerConfig, SimTime};
 
 pub(super) fn parse(text: &str) -> Result<RunnerConfig> {
     // The last `=`: a rate holds none, a name may.
@@ -19,9 +19,15 @@ pub(super) fn parse(text: &str) -> Result<RunnerConfig> {
 
 fn parse_offset_nanos(text: &str) -> Result<u64> {
     // `u64::from_str` also takes a leading plus.
-    let digits = !text.is_empty() && text.bytes().all(|byte| byte.is_ascii_digit());
-    text.parse().ok().filter(|_| digits).ok_or_else(|| {
-        anyhow!("offset `{text}` is not a whole number of nanoseconds; write @1000000 for one millisecond")
+    if text.is_empty() || !text.bytes().all(|byte| byte.is_ascii_digit()) {
+        bail!("offset `{text}` is not a whole number of nanoseconds; write @1000000 for one millisecond");
+    }
+    let nanos = text.parse().ok().filter(|&nanos| nanos <= SimTime::END.as_nanos());
+    nanos.ok_or_else(|| {
+        let end = SimTime::END.as_nanos();
+        anyhow!(
+            "offset `{text}` is too large: the timeline ends at {end} ns (584 years); write a smaller one"
+        )
     })
 }
 
@@ -46,7 +52,8 @@ mod tests {
             ("Robot=50@-1", "offset `-1`"),
             ("Robot=50@+1", "offset `+1`"),
             ("Robot=50@1ms", "offset `1ms`"),
-            ("Robot=50@18446744073709551616", "offset `18446744073709551616`"),
+            ("Robot=50@18446744073709551615", "offset `18446744073709551615` is too large"),
+            ("Robot=50@18446744073709551616", "offset `18446744073709551616` is too large"),
         ] {
             let error = parse(text).unwrap_err().to_string();
             assert!(error.contains(word), "{text}: {error}");

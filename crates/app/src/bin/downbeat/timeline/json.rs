@@ -1,6 +1,7 @@
 //! The timeline as JSON lines: one per step, in order, and a last one for the cycle.
 //!
-//! Lines are written as the steps are taken: a pipe that is closed early costs no more than it read.
+//! Lines are written as the steps are taken: a pipe that is closed early costs no more than it read. The cycle is
+//! counted when all of them are out, because that may take a second.
 
 use std::io::{self, Write};
 
@@ -54,12 +55,7 @@ impl Serialize for Fired<'_> {
     }
 }
 
-pub(super) fn write(
-    out: &mut impl Write,
-    mut walk: Walk,
-    window: Window,
-    cycle: &Cycle,
-) -> Result<(), Failure> {
+pub(super) fn write(out: &mut impl Write, mut walk: Walk, window: Window) -> Result<(), Failure> {
     let names: Vec<String> = walk.runners().map(|(_, config)| config.name.clone()).collect();
     let end = SimTime::from_nanos(window.end_nanos);
     while let Some(step) = walk.next_until(end).map_err(|error| Failure::Run(error.into()))? {
@@ -72,11 +68,46 @@ pub(super) fn write(
         };
         write_line(out, &line).map_err(Failure::Output)?;
     }
-    let Cycle { cycle_nanos: cycle_ns, steps, shared_steps, .. } = *cycle;
+    out.flush().map_err(Failure::Output)?;
+    let Cycle { cycle_nanos: cycle_ns, steps, shared_steps, .. } = walk.cycle();
     write_line(out, &CycleLine { cycle_ns, steps, shared_steps }).map_err(Failure::Output)
 }
 
 fn write_line(out: &mut impl Write, line: &impl Serialize) -> io::Result<()> {
     serde_json::to_writer(&mut *out, line)?;
     out.write_all(b"\n")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use downbeat_time::RunnerConfig;
+
+    /// Keeps what is written, and what of it was out at each flush.
+    #[derive(Default)]
+    struct Pipe {
+        text: Vec<u8>,
+        flushed: Vec<usize>,
+    }
+
+    impl Write for Pipe {
+        fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
+            self.text.write(bytes)
+        }
+
+        fn flush(&mut self) -> io::Result<()> {
+            self.flushed.push(self.text.len());
+            Ok(())
+        }
+    }
+
+    #[test]
+    fn all_steps_are_out_before_the_cycle_is_counted() {
+        let walk = Walk::new(RunnerConfig::defaults()).unwrap();
+        let mut pipe = Pipe::default();
+        write(&mut pipe, walk, Window { end_nanos: 40_000_000 }).unwrap();
+        let text = String::from_utf8(pipe.text).unwrap();
+        let cycle = text.find(r#"{"cycle_ns""#).unwrap();
+        assert_eq!((text.lines().count(), pipe.flushed), (4, vec![cycle]));
+    }
 }

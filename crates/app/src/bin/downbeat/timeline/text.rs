@@ -10,7 +10,7 @@ use super::chart::Chart;
 use super::steps::Walk;
 use super::table::Table;
 use super::unit::{self, Unit};
-use super::window::Window;
+use super::window::{Window, latest_offset};
 use crate::failure::Failure;
 use crate::paint::{Paint, Style};
 
@@ -67,10 +67,24 @@ impl Page<'_> {
             (Some(nanos), Some(steps), Some(shared)) => {
                 format!("cycle {} · {}, {shared} shared", unit::label(nanos), counted(steps, "step"))
             }
-            (Some(nanos), ..) => format!("cycle {}, too long to count its steps", unit::label(nanos)),
+            (Some(nanos), ..) if self.ends_on_the_timeline(nanos) => {
+                format!("cycle {}, too long to count its steps", unit::label(nanos))
+            }
+            (Some(nanos), ..) => {
+                format!(
+                    "cycle {}, which starts too late to end on the timeline (584 years)",
+                    unit::label(nanos)
+                )
+            }
             _ => "the cycle does not fit in 64 bits of nanoseconds (584 years)".to_owned(),
         };
         format!("{} · {cycle}", counted(self.runners.len() as u64, "runner"))
+    }
+
+    /// Whether a cycle of this length, counted from the latest offset, ends before time does.
+    fn ends_on_the_timeline(&self, cycle_nanos: u64) -> bool {
+        let end = latest_offset(self.runners).checked_add(cycle_nanos);
+        end.is_some_and(|end| end <= SimTime::END.as_nanos())
     }
 
     /// What is shown, where that is not just the cycle.

@@ -2,7 +2,7 @@
 //!
 //! It takes no step: the figures here come from the rates alone.
 
-use downbeat_time::{Cycle, RunnerConfig};
+use downbeat_time::{Cycle, CycleRunner, RunnerConfig, RunnerId};
 
 /// The timeline from 0 to `end_nanos`, both included.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -16,19 +16,29 @@ impl Window {
     const DEFAULT_NANOS: u64 = 1_000_000_000;
 
     /// What was asked for; else one cycle, counted from the latest offset; else one second.
-    pub(super) fn new(asked_nanos: Option<u64>, runners: &[RunnerConfig], cycle: &Cycle) -> Self {
+    ///
+    /// `count` counts the cycle. It is asked only where that is quick and makes a difference.
+    pub(super) fn new(
+        asked_nanos: Option<u64>,
+        runners: &[RunnerConfig],
+        count: impl FnOnce() -> Cycle,
+    ) -> Self {
         let end_nanos =
-            asked_nanos.or_else(|| Self::one_cycle(runners, cycle)).unwrap_or(Self::DEFAULT_NANOS);
+            asked_nanos.or_else(|| Self::one_cycle(runners, count)).unwrap_or(Self::DEFAULT_NANOS);
         Self { end_nanos }
     }
 
-    fn one_cycle(runners: &[RunnerConfig], cycle: &Cycle) -> Option<u64> {
-        let start = runners.iter().map(|runner| runner.offset.as_nanos()).max().unwrap_or(0);
-        let end_nanos = start.checked_add(cycle.cycle_nanos?)?;
-        let short = cycle.steps? <= Self::DEFAULT_STEPS_MAX;
-        // A late offset may put many cycles of the others before the one to show.
-        let early = Self { end_nanos }.firings(runners) <= 8 * u128::from(Self::DEFAULT_STEPS_MAX);
-        (short && early).then_some(end_nanos)
+    fn one_cycle(runners: &[RunnerConfig], count: impl FnOnce() -> Cycle) -> Option<u64> {
+        let cycle = |(number, runner): (u8, &RunnerConfig)| {
+            let RunnerConfig { rate, offset, .. } = *runner;
+            Some(CycleRunner { id: RunnerId::new(number)?, rate, offset })
+        };
+        let nanos = Cycle::length_nanos((0..).zip(runners).filter_map(cycle))?;
+        let end_nanos = latest_offset(runners).checked_add(nanos)?;
+        // A late offset may put many cycles of the others before the one to show. At most eight runners fire in
+        // a step, so a window of more firings than this holds too many steps to be shown unasked.
+        let few = Self { end_nanos }.firings(runners) <= 8 * u128::from(Self::DEFAULT_STEPS_MAX);
+        (few && count().steps? <= Self::DEFAULT_STEPS_MAX).then_some(end_nanos)
     }
 
     /// How often runners fire inside, at most: a shared step counts once for each of them.
@@ -52,6 +62,11 @@ impl Window {
     }
 }
 
+/// From where on all runners fire.
+pub(super) fn latest_offset(runners: &[RunnerConfig]) -> u64 {
+    runners.iter().map(|runner| runner.offset.as_nanos()).max().unwrap_or(0)
+}
+
 /// The greatest 1, 2 or 5 times a power of ten that is not above `nanos`; 1 at least.
 fn round_down(nanos: u64) -> u64 {
     let power = 10_u64.pow(nanos.max(1).ilog10());
@@ -71,20 +86,28 @@ mod tests {
         specs.iter().enumerate().map(runner).collect()
     }
 
-    fn cycle(cycle_nanos: Option<u64>, steps: Option<u64>) -> Cycle {
-        Cycle { cycle_nanos, steps, shared_steps: steps, heaviest: None }
+    /// The end of the default window, where counting finds so many steps.
+    fn end(runners: &[RunnerConfig], steps: Option<u64>) -> u64 {
+        let counted = Cycle { cycle_nanos: None, steps, shared_steps: None, heaviest: None };
+        Window::new(None, runners, || counted).end_nanos
     }
 
     #[test]
     fn unasked_it_is_one_cycle_after_the_latest_offset_or_a_second() {
         let late = runners(&[(50, 0), (50, 5_000_000)]);
-        let end = |cycle| Window::new(None, &late, &cycle).end_nanos;
-        assert_eq!(end(cycle(Some(20_000_000), Some(2))), 25_000_000);
-        assert_eq!(end(cycle(Some(20_000_000), Some(2_001))), 1_000_000_000);
-        assert_eq!(end(cycle(Some(20_000_000), None)), 1_000_000_000);
-        assert_eq!(end(cycle(None, None)), 1_000_000_000);
+        assert_eq!(end(&late, Some(2)), 25_000_000);
+        assert_eq!(end(&late, Some(2_001)), 1_000_000_000);
+        assert_eq!(end(&late, None), 1_000_000_000);
         let very_late = runners(&[(50, 0), (50, u64::MAX - 1)]);
-        assert_eq!(Window::new(None, &very_late, &cycle(Some(20_000_000), Some(2))).end_nanos, 1_000_000_000);
+        assert_eq!(end(&very_late, Some(2)), 1_000_000_000);
+    }
+
+    #[test]
+    fn a_long_cycle_is_not_counted_to_find_the_window() {
+        let long = runners(&[(999_983, 0), (999_979, 0)]);
+        let never = || -> Cycle { panic!("counting this takes long") };
+        assert_eq!(Window::new(None, &long, never).end_nanos, 1_000_000_000);
+        assert_eq!(Window::new(Some(5), &long, never).end_nanos, 5);
     }
 
     #[test]
