@@ -1,7 +1,9 @@
-//! Counting instructions: the bench binary runs itself under callgrind, twice, and takes the difference.
+//! Counting instructions and allocations: the bench binary runs itself under valgrind, twice, and takes the
+//! difference.
 //!
 //! The start of the process and the building of the workload are in both runs and cancel out, so a count is exact
-//! and the same on a busy machine. It does not count what the kernel does.
+//! and the same on a busy machine. It does not count what the kernel does. Allocations are counted from outside as
+//! well: an allocator that counts would slow down every peer that allocates.
 
 use std::process::{Command, Stdio};
 
@@ -9,6 +11,9 @@ use anyhow::{Context as _, Result, bail, ensure};
 
 /// The hidden option with which the binary asks itself for a workload.
 const OPTION: &str = "--count";
+
+const CALLGRIND: [&str; 2] = ["--tool=callgrind", "--callgrind-out-file=/dev/null"];
+const MEMCHECK: [&str; 2] = ["--tool=memcheck", "--leak-check=no"];
 
 /// A workload that can be counted: `run` builds it and does so many units of it.
 #[derive(Debug, Clone, Copy)]
@@ -22,25 +27,34 @@ pub struct Counted {
 impl Counted {
     /// Instructions that one unit takes.
     pub fn per_unit(&self, units: u64) -> Result<f64> {
-        let (once, twice) = (self.collect(units)?, self.collect(2 * units)?);
+        let count = |units| self.count(units, &CALLGRIND, "Collected :");
+        let (once, twice) = (count(units)?, count(2 * units)?);
         ensure!(twice > once, "`{}` took no instructions for {units} more units", self.name);
         Ok((twice - once) as f64 / units as f64)
     }
 
-    /// All instructions of a process that does `units` units.
-    fn collect(&self, units: u64) -> Result<u64> {
+    /// Allocations that one unit makes once `units` units have been done.
+    pub fn allocations_per_unit(&self, units: u64) -> Result<f64> {
+        let count = |units| self.count(units, &MEMCHECK, "total heap usage:");
+        let (once, twice) = (count(units)?, count(2 * units)?);
+        Ok((twice as f64 - once as f64) / units as f64)
+    }
+
+    /// The number that valgrind prints behind `label` after a process that does `units` units.
+    fn count(&self, units: u64, tool: &[&str], label: &str) -> Result<u64> {
         let binary = std::env::current_exe().context("cannot find the bench binary to count in")?;
         let output = Command::new("valgrind")
-            .args(["--tool=callgrind", "--callgrind-out-file=/dev/null"])
+            .args(tool)
             .arg(binary)
             .args([OPTION, self.name, &units.to_string()])
             .output()
             .context("cannot start valgrind")?;
         let stderr = String::from_utf8_lossy(&output.stderr);
         ensure!(output.status.success(), "`{}` failed under valgrind:\n{stderr}", self.name);
-        let collected = stderr.lines().find_map(|line| line.split_once("Collected :"));
-        let (_, count) = collected.with_context(|| format!("callgrind printed no count:\n{stderr}"))?;
-        count.trim().parse().with_context(|| format!("callgrind's count `{count}` is not a number"))
+        let counted = stderr.lines().find_map(|line| line.split_once(label));
+        let (_, rest) = counted.with_context(|| format!("valgrind printed no `{label}`:\n{stderr}"))?;
+        let number = rest.split_whitespace().next().unwrap_or_default().replace(',', "");
+        number.parse().with_context(|| format!("valgrind's `{label}{rest}` begins with no number"))
     }
 }
 
@@ -63,7 +77,7 @@ pub(crate) fn can_count() -> Result<bool> {
     if question.status().is_ok_and(|status| status.success()) {
         return Ok(true);
     }
-    let advice = "valgrind is missing, so instructions are not counted; get it from the package manager";
+    let advice = "valgrind is missing, so nothing is counted; get it from the package manager";
     if std::env::var("CI").as_deref() == Ok("true") {
         bail!(advice);
     }

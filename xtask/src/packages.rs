@@ -8,26 +8,40 @@ use anyhow::{Result, ensure};
 
 use crate::shell;
 
-/// A program, and the Debian or Ubuntu package that brings it.
+/// Something of the system, and the Debian or Ubuntu packages that bring it.
 #[derive(Clone, Copy, Debug)]
-pub(crate) struct Program {
-    pub(crate) name: &'static str,
-    pub(crate) package: &'static str,
+pub(crate) struct Need {
+    name: &'static str,
+    packages: &'static [&'static str],
     /// What it is needed for, to finish a sentence.
-    pub(crate) purpose: &'static str,
+    purpose: &'static str,
+    is_there: fn() -> bool,
 }
 
 /// Memory checks and instruction counts.
-pub(crate) const VALGRIND: Program =
-    Program { name: "valgrind", package: "valgrind", purpose: "to check memory and to count instructions" };
+pub(crate) const VALGRIND: Need = Need {
+    name: "valgrind",
+    packages: &["valgrind"],
+    purpose: "to check memory and to count instructions",
+    is_there: || answers("valgrind"),
+};
 
-/// Whether the program is there, after trying to install it. Where CI is true, a missing one is an error.
-pub(crate) fn have(program: Program) -> Result<bool> {
-    if answers(program) {
+/// Pictures on a machine without a graphics device.
+pub(crate) const SOFTWARE_VULKAN: Need = Need {
+    name: "software Vulkan",
+    packages: &["mesa-vulkan-drivers", "libvulkan1"],
+    purpose: "to draw without a graphics device",
+    is_there: || has_driver("/usr/share/vulkan/icd.d") || has_driver("/etc/vulkan/icd.d"),
+};
+
+/// Whether it is there, after trying to install it. Where CI is true, a missing one is an error.
+pub(crate) fn have(need: Need) -> Result<bool> {
+    let Need { name, packages, purpose, is_there } = need;
+    if is_there() {
         return Ok(true);
     }
-    let Program { name, package, purpose } = program;
-    let install = ["apt-get", "install", "--yes", "--no-install-recommends", package];
+    let mut install = vec!["apt-get", "install", "--yes", "--no-install-recommends"];
+    install.extend(packages);
     if is_root() {
         eprintln!("{name} is missing; installing it {purpose}");
         // A package list that was never fetched, or is stale, is the usual reason to fail at first.
@@ -35,7 +49,7 @@ pub(crate) fn have(program: Program) -> Result<bool> {
             apt(&["apt-get", "update"]);
             apt(&install);
         }
-        if answers(program) {
+        if is_there() {
             return Ok(true);
         }
     }
@@ -45,10 +59,15 @@ pub(crate) fn have(program: Program) -> Result<bool> {
     Ok(false)
 }
 
-fn answers(program: Program) -> bool {
-    let mut question = Command::new(program.name);
+fn answers(program: &str) -> bool {
+    let mut question = Command::new(program);
     question.arg("--version");
     shell::answers(question)
+}
+
+/// Any Vulkan driver will do; a real one does not need Mesa's.
+fn has_driver(folder: &str) -> bool {
+    std::fs::read_dir(folder).is_ok_and(|mut drivers| drivers.next().is_some())
 }
 
 fn is_root() -> bool {

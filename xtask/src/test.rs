@@ -10,6 +10,7 @@ use cargo_metadata::{Message, Metadata};
 
 use crate::loom::Checker;
 use crate::mutants::Kind;
+use crate::packages::{self, SOFTWARE_VULKAN};
 use crate::runner::TestRunner;
 use crate::tally::Tally;
 use crate::{loom, memcheck, mutants, shell, tidy};
@@ -139,6 +140,8 @@ fn clippy(workspace: &Metadata) -> Result<Tally> {
 }
 
 fn tests(workspace: &Metadata) -> Result<Tally> {
+    // Without it, and without a graphics device, the tests of pictures skip themselves.
+    packages::have(SOFTWARE_VULKAN)?;
     let runner = TestRunner::find(&workspace.workspace_root);
     let mut command = runner.command(&workspace.workspace_root);
     command.args(["--workspace", "--all-features", "--no-fail-fast"]);

@@ -1,5 +1,7 @@
 //! The commands and frees of one frame, and how they are run.
 
+use std::cell::Cell;
+
 use downbeat_threading::{CommandArena, caught};
 
 use crate::backend::Backend;
@@ -28,20 +30,26 @@ impl<B: Backend> Frame<B> {
         // Both may run foreign code when they drop captures, which may panic; neither may keep the frees from running.
         let dropped = caught(|| self.commands.recycle());
         let freed = self.free(backend);
-        let submitted_at = self.commands.last_run_pushed_at();
-        drawn.and(dropped.map_err(|panic| RenderError::Panicked { panic, submitted_at })).and(freed)
+        // The arena knows which was dropped last, not which one panicked.
+        let dropped = dropped.map_err(|panic| RenderError::Panicked { panic, submitted_at: None });
+        drawn.and(dropped).and(freed)
     }
 
     fn draw(&self, backend: &mut B, number: u64) -> Result<(), RenderError> {
+        let in_commands = Cell::new(false);
         let ran = caught(|| {
             backend.begin_frame(number);
+            in_commands.set(true);
             while self.commands.run_next(backend) {}
+            in_commands.set(false);
             backend.end_frame()
         });
         match ran {
             Ok(ended) => ended.map_err(RenderError::Lost),
             Err(panic) => {
-                Err(RenderError::Panicked { panic, submitted_at: self.commands.last_run_pushed_at() })
+                // A panic of the backend's own has no command to blame.
+                let submitted_at = if in_commands.get() { self.commands.last_run_pushed_at() } else { None };
+                Err(RenderError::Panicked { panic, submitted_at })
             }
         }
     }

@@ -26,7 +26,11 @@ struct State<B> {
     idle_frame: Option<Frame<B>>,
     /// A new backend, taken before the next frame.
     rebuilt: Option<B>,
+    /// The one that it took the place of, on its way back to main.
+    retired: Option<B>,
     failure: Option<RenderError>,
+    /// Commands that found no room. Beside the failure: neither may hide the other.
+    overflowed: usize,
     stopping: bool,
 }
 
@@ -44,7 +48,9 @@ impl<B: Backend> Handshake<B> {
             kicked_frame: None,
             idle_frame: Some(idle),
             rebuilt: None,
+            retired: None,
             failure: None,
+            overflowed: 0,
             stopping: false,
         };
         Self { state: Mutex::new(state), work: Condvar::new(), main }
@@ -84,11 +90,14 @@ impl<B: Backend> Handshake<B> {
         }
     }
 
-    /// Gives the frame back, empty, and wakes main.
-    pub(crate) fn complete(&self, frame: Frame<B>, rendered: Result<(), RenderError>) {
+    /// Gives the frame back, empty, with a backend that is no longer used, and wakes main.
+    pub(crate) fn complete(&self, frame: Frame<B>, rendered: Result<(), RenderError>, retired: Option<B>) {
         let mut state = self.state.lock();
         state.completed += 1;
         state.idle_frame = Some(frame);
+        if retired.is_some() {
+            state.retired = retired;
+        }
         if let Err(error) = rendered {
             state.failure.get_or_insert(error);
         }
@@ -96,18 +105,33 @@ impl<B: Backend> Handshake<B> {
         self.main.wake();
     }
 
-    pub(crate) fn fail(&self, error: RenderError) {
-        self.state.lock().failure.get_or_insert(error);
+    pub(crate) fn note_overflow(&self, commands: usize) {
+        self.state.lock().overflowed += commands;
     }
 
-    /// The first failure since it was last asked for.
+    /// The failure of a frame, or else how many commands found no room.
     pub(crate) fn take_failure(&self) -> Option<RenderError> {
-        self.state.lock().failure.take()
+        let mut state = self.state.lock();
+        if let Some(failure) = state.failure.take() {
+            return Some(failure);
+        }
+        let commands = std::mem::take(&mut state.overflowed);
+        (commands > 0).then_some(RenderError::Overflow { commands })
     }
 
     /// Puts a new backend in place from the next frame on; returns one that nobody came to use.
     pub(crate) fn rebuild(&self, backend: B) -> Option<B> {
         self.state.lock().rebuilt.replace(backend)
+    }
+
+    /// The backend that frames are no longer drawn with.
+    pub(crate) fn take_retired(&self) -> Option<B> {
+        self.state.lock().retired.take()
+    }
+
+    /// A new backend that no frame has come to use.
+    pub(crate) fn take_rebuilt(&self) -> Option<B> {
+        self.state.lock().rebuilt.take()
     }
 
     pub(crate) fn stop(&self) {

@@ -51,16 +51,17 @@ impl<B: Backend> Recorder<B> {
     /// Appends what was recorded to the frame that is being submitted, and is empty afterwards.
     ///
     /// False when there was no room for all of it, or the renderer has shut down: then all of it was dropped, and the
-    /// next kick reports how many.
+    /// next kick, if there is one, reports how many.
     pub fn flush(&mut self) -> bool {
         let recorded = self.commands.len();
-        let appended = self.queue.append(&mut self.commands);
-        let lost = std::mem::take(&mut self.overflowed) + if appended { 0 } else { recorded };
-        self.commands.recycle();
-        if lost > 0 {
-            self.queue.note_overflow(lost);
+        let overflowed = std::mem::take(&mut self.overflowed);
+        let appended = overflowed == 0 && self.queue.append(&mut self.commands);
+        if !appended {
+            self.queue.note_overflow(overflowed + recorded);
         }
-        lost == 0
+        // Last, because what it drops may panic.
+        self.commands.recycle();
+        appended
     }
 }
 

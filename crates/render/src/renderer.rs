@@ -55,8 +55,10 @@ impl<B: Backend> Queue<B> {
         front.open && front.frame.commands.append(commands)
     }
 
+    /// Not after shutdown, which is no matter of room: the last frame would be reported as failed.
     pub(crate) fn note_overflow(&self, commands: usize) {
-        self.front.lock().overflowed += commands;
+        let mut front = self.front.lock();
+        front.overflowed += if front.open { commands } else { 0 };
     }
 }
 

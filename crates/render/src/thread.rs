@@ -20,8 +20,8 @@ use crate::renderer::{Queue, Renderer};
 ///
 /// [`RenderThread::shut_down`] does this, in this order:
 ///
-/// 1. Submits are refused from here on.
-/// 2. The frame in flight ends, while main runs the dispatcher's tasks.
+/// 1. The frame in flight ends, while main runs the dispatcher's tasks. What its commands submit is still taken.
+/// 2. Submits are refused from here on.
 /// 3. What was submitted is the last frame; it is rendered, and its frees run.
 /// 4. The render thread is asked to stop, and joined.
 /// 5. The backend comes back to main, with the surface that it holds: both must be dropped there.
@@ -92,18 +92,18 @@ impl<B: Backend> RenderThread<B> {
     ///
     /// A failure of this frame or an earlier one is returned once.
     pub fn kick(&mut self, dispatcher: &MainThreadDispatcher) -> Result<(), RenderError> {
-        self.hand_over(dispatcher);
+        let earlier = self.hand_over(dispatcher);
         if self.full_sync {
             self.wait(dispatcher);
         }
-        self.failure()
+        earlier.and_then(|()| self.failure())
     }
 
     /// Ends the frame and waits until it is rendered; for loading screens and the like.
     pub fn pump(&mut self, dispatcher: &MainThreadDispatcher) -> Result<(), RenderError> {
-        self.hand_over(dispatcher);
+        let earlier = self.hand_over(dispatcher);
         self.wait(dispatcher);
-        self.failure()
+        earlier.and_then(|()| self.failure())
     }
 
     /// Waits until every frame that was kicked is rendered; its effects are visible afterwards. Under the
@@ -145,16 +145,17 @@ impl<B: Backend> RenderThread<B> {
     ///
     /// A failure of the last frames is in the error; the backend is then dropped, on main.
     pub fn shut_down(mut self, dispatcher: &MainThreadDispatcher) -> Result<B, RenderError> {
+        self.wait(dispatcher);
         self.queue.close();
-        self.hand_over(dispatcher);
+        let earlier = self.hand_over(dispatcher);
         self.wait(dispatcher);
         let backend = self.stop();
-        self.failure()?;
+        earlier.and_then(|()| self.failure())?;
         backend
     }
 
-    /// Gives the frame to whoever renders.
-    fn hand_over(&mut self, dispatcher: &MainThreadDispatcher) {
+    /// Gives the frame to whoever renders. Returns the failure of an earlier one, taken before this one can fail.
+    fn hand_over(&mut self, dispatcher: &MainThreadDispatcher) -> Result<(), RenderError> {
         let handshake = &self.shared.handshake;
         let mut idle = None;
         dispatcher.pump_until(Duration::MAX, || {
@@ -164,12 +165,16 @@ impl<B: Backend> RenderThread<B> {
         let mut frame = idle.expect("pumped until it was there");
         let overflowed = self.queue.swap(&mut frame);
         if overflowed > 0 {
-            handshake.fail(RenderError::Overflow { commands: overflowed });
+            handshake.note_overflow(overflowed);
         }
+        let earlier = self.failure();
+        // Dropped at the end of this: it is foreign code, and the frame is on its way by then.
+        let _retired = handshake.take_retired();
         handshake.kick(frame);
         if let Side::Main { backend: Some(backend), .. } = &mut self.side {
             self.shared.wait_and_render(backend);
         }
+        earlier
     }
 
     fn wait(&self, dispatcher: &MainThreadDispatcher) {
@@ -202,11 +207,14 @@ impl<B: Backend> Drop for RenderThread<B> {
         if self.shut_down {
             return;
         }
-        self.queue.close();
         if let Side::Thread { stop, .. } = &self.side {
             stop.request_stop();
         }
-        let Ok(mut backend) = self.stop() else { return };
+        let stopped = self.stop();
+        // Not before: the frame in flight may have submitted frees.
+        self.queue.close();
+        let Ok(backend) = stopped else { return };
+        let mut backend = self.shared.handshake.take_rebuilt().unwrap_or(backend);
         let mut rest = Frame::new(0);
         self.queue.swap(&mut rest);
         // In drop mode: nobody waits for these pictures, but what they used must be freed.
@@ -227,14 +235,13 @@ impl<B: Backend> Shared<B> {
         match self.handshake.wait_for_work() {
             Work::Stop => false,
             Work::Render { number, mut frame, rebuilt } => {
-                if let Some(rebuilt) = rebuilt {
-                    *backend = rebuilt;
-                }
+                // Not dropped here: a surface must go on main.
+                let retired = rebuilt.map(|rebuilt| std::mem::replace(backend, rebuilt));
                 let rendered = frame.render(backend, number, self.dropping.load(Ordering::Acquire));
                 if rendered.is_err() {
                     self.dropping.store(true, Ordering::Release);
                 }
-                self.handshake.complete(frame, rendered);
+                self.handshake.complete(frame, rendered, retired);
                 true
             }
         }

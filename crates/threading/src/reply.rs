@@ -9,23 +9,30 @@ use std::time::Duration;
 use crate::clock::Deadline;
 use crate::panic::Panic;
 use crate::stop::StopToken;
-use crate::sync::atomic::{AtomicU8, Ordering};
+use crate::sync::atomic::{AtomicBool, AtomicU8, Ordering};
 use crate::sync::{Condvar, Mutex, SPINS_MAX, spin_hint};
 
 /// Nobody has touched the task.
 const PENDING: u8 = 0;
 /// Main is running it.
 const RUNNING: u8 = 1;
-/// There is an answer.
-const ANSWERED: u8 = 2;
 /// The caller went away before it ran.
-const ABANDONED: u8 = 3;
+const ABANDONED: u8 = 2;
 
+/// As far apart as to lie on different cache lines.
+const LINE_BYTES: usize = 64;
+
+/// In this order: main changes the fields above the gap several times for one answer, and a caller who spins on the
+/// same cache line would take it away from main between any two changes.
+#[repr(C)]
 struct Shared<R> {
     /// Leaves PENDING by exchange, so that begin and abandon cannot both win.
     state: AtomicU8,
     answer: Mutex<Option<Answer<R>>>,
     changed: Condvar,
+    _gap: [u8; LINE_BYTES],
+    /// Tells a caller who spins to look at the answer. Nobody sleeps by it.
+    answered: AtomicBool,
 }
 
 /// What came of a task.
@@ -56,8 +63,13 @@ pub(crate) struct Waiter<R> {
 }
 
 pub(crate) fn reply<R>() -> (Responder<R>, Waiter<R>) {
-    let shared =
-        Arc::new(Shared { state: AtomicU8::new(PENDING), answer: Mutex::new(None), changed: Condvar::new() });
+    let shared = Arc::new(Shared {
+        state: AtomicU8::new(PENDING),
+        answer: Mutex::new(None),
+        changed: Condvar::new(),
+        _gap: [0; LINE_BYTES],
+        answered: AtomicBool::new(false),
+    });
     (Responder { shared: Arc::clone(&shared), answered: false }, Waiter { shared })
 }
 
@@ -75,11 +87,12 @@ impl<R> Responder<R> {
     fn put(&mut self, answer: Answer<R>) {
         self.answered = true;
         let mut slot = self.shared.answer.lock();
-        *slot = Some(answer);
         // Under the lock, so that a waiter between its look and its sleep cannot miss it.
-        self.shared.state.store(ANSWERED, Ordering::Release);
+        *slot = Some(answer);
         drop(slot);
         self.shared.changed.notify_all();
+        // Last, so that a caller who spins does not run into a lock that is still held.
+        self.shared.answered.store(true, Ordering::Release);
     }
 }
 
@@ -92,10 +105,6 @@ impl<R> Drop for Responder<R> {
 }
 
 impl<R> Shared<R> {
-    fn has_answer(&self) -> bool {
-        self.state.load(Ordering::Acquire) == ANSWERED
-    }
-
     /// Takes the task back. True when main has begun it, which nobody can undo.
     fn abandon(&self) -> bool {
         let abandoned = self.state.compare_exchange(PENDING, ABANDONED, Ordering::AcqRel, Ordering::Acquire);
@@ -111,7 +120,7 @@ impl<R: Send + 'static> Waiter<R> {
         stop: Option<&StopToken>,
     ) -> Result<Answer<R>, GaveUp> {
         for _ in 0..SPINS_MAX {
-            if self.shared.has_answer() {
+            if self.shared.answered.load(Ordering::Acquire) {
                 break;
             }
             spin_hint();

@@ -133,16 +133,18 @@ impl Watcher {
         let seen = Seen { changes: Changes::default(), state: WatchState::Watching, due: None };
         let shared = Arc::new(Shared { seen: Mutex::new(seen), changed: Condvar::new() });
         let refused = |source| WatchError::System { folder: folder.to_owned(), source };
+        // The system reports whole paths, and the folder's own must be known among them.
+        let whole = std::path::absolute(folder).map_err(|error| refused(notify::Error::io(error)))?;
         let handler = {
-            let (shared, config, folder) = (Arc::clone(&shared), config.clone(), folder.to_owned());
+            let (shared, config, folder) = (Arc::clone(&shared), config.clone(), whole.clone());
             move |event| {
                 let _role = RoleScope::enter(Role::FileWatch);
                 shared.take_in(event, &config, &folder);
             }
         };
         let mut system = notify::recommended_watcher(handler).map_err(refused)?;
-        system.watch(folder, mode(&config)).map_err(refused)?;
-        Ok(Self { folder: folder.to_owned(), config, shared, system })
+        system.watch(&whole, mode(&config)).map_err(refused)?;
+        Ok(Self { folder: whole, config, shared, system })
     }
 
     /// What has changed, once it has been quiet; `None` when there is nothing to do. Costs one lock.
@@ -179,13 +181,18 @@ impl Watcher {
         self.shared.seen.lock().state.clone()
     }
 
-    /// The folder it watches.
+    /// The folder it watches, as a whole path.
     pub fn folder(&self) -> &Path {
         &self.folder
     }
 
     fn watch_anew(&mut self) {
-        if !self.folder.is_dir() || self.system.watch(&self.folder, mode(&self.config)).is_err() {
+        if !self.folder.is_dir() {
+            return;
+        }
+        // A folder that was moved away is watched under its old name until it is told off.
+        let _ = self.system.unwatch(&self.folder);
+        if self.system.watch(&self.folder, mode(&self.config)).is_err() {
             return;
         }
         let mut seen = self.shared.seen.lock();
@@ -202,8 +209,8 @@ fn mode(config: &WatchConfig) -> RecursiveMode {
 impl Shared {
     /// The watching thread's whole work.
     fn take_in(&self, event: notify::Result<Event>, config: &WatchConfig, folder: &Path) {
-        // Asked before the lock: the disk may be slow.
-        let gone = matches!(&event, Ok(event) if may_end(event, folder)) && !folder.is_dir();
+        // Also when there is a folder of that name: it is another one by now, and nobody watches it.
+        let gone = matches!(&event, Ok(event) if ends(event, folder));
         let mut seen = self.seen.lock();
         match event {
             // Reading changes nothing.
@@ -230,8 +237,8 @@ impl Shared {
     }
 }
 
-/// Whether the event can mean that the folder itself is no longer there.
-fn may_end(event: &Event, folder: &Path) -> bool {
+/// Whether the event means that the folder itself is no longer there.
+fn ends(event: &Event, folder: &Path) -> bool {
     let kind = matches!(event.kind, EventKind::Remove(_) | EventKind::Modify(ModifyKind::Name(_)));
     kind && event.paths.iter().any(|path| path == folder)
 }
@@ -249,8 +256,9 @@ impl Changes {
 impl Seen {
     /// The quiet time starts anew; patience started with the first change.
     fn put_off(&mut self, config: &WatchConfig) {
-        let patience =
-            self.due.map_or_else(|| Deadline::after(config.quiet * PATIENCE), |(_, patience)| patience);
+        let patience = self
+            .due
+            .map_or_else(|| Deadline::after(config.quiet.saturating_mul(PATIENCE)), |(_, patience)| patience);
         self.due = Some((Deadline::after(config.quiet), patience));
     }
 }
