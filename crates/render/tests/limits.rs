@@ -19,7 +19,7 @@ fn bytes_for(commands: usize) -> usize {
 }
 
 fn start(dispatcher: &MainThreadDispatcher, config: RenderConfig) -> RenderThread<NullBackend> {
-    RenderThread::start(dispatcher, NullBackend::default(), config).unwrap()
+    RenderThread::start(dispatcher, NullBackend::default(), config).expect("a policy that renders")
 }
 
 #[test]

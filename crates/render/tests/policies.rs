@@ -87,7 +87,8 @@ struct Program<'a> {
 impl<'a> Program<'a> {
     fn start(dispatcher: &'a MainThreadDispatcher, policy: ThreadingPolicy, full_sync: bool) -> Self {
         let config = RenderConfig { policy, full_sync, bytes_max: 4096, ..RenderConfig::default() };
-        let render = RenderThread::start(dispatcher, NullBackend::default(), config).unwrap();
+        let render =
+            RenderThread::start(dispatcher, NullBackend::default(), config).expect("a policy that renders");
         let renderer = render.renderer();
         Self { dispatcher, render, renderer, traces: Traces::default(), effects: Effects::default() }
     }
@@ -122,11 +123,13 @@ impl<'a> Program<'a> {
         let workers = ["worker a", "worker b"].map(|name| {
             let (renderer, traces) = (self.renderer.clone(), self.traces.clone());
             let submits = move || {
-                (0..3).for_each(|number| renderer.try_submit(traces.command(name, number)).unwrap());
+                (0..3).for_each(|number| {
+                    renderer.try_submit(traces.command(name, number)).expect("far from the limit");
+                });
             };
-            spawn(name, Role::Worker, submits).unwrap()
+            spawn(name, Role::Worker, submits).expect("there is a thread for it")
         });
-        workers.into_iter().for_each(|worker| worker.join().unwrap());
+        workers.into_iter().for_each(|worker| worker.join().expect("workers do not panic"));
     }
 
     /// A command that submits a command that submits a command, and a free.
@@ -222,7 +225,7 @@ impl<'a> Program<'a> {
         self.renderer.submit(self.traces.command("late", 0));
         self.renderer.submit_resource_free(self.traces.command("late free", 0));
         let refused = self.renderer.try_submit(self.traces.command("late try", 0));
-        drop(refused.unwrap_err().command);
+        drop(refused.expect_err("it has shut down").command);
         Self::end(self.effects, &self.traces)
     }
 
@@ -257,7 +260,7 @@ fn same_under_both(program: impl Fn(Program<'_>) -> Effects) -> Effects {
     let main = booted();
     let mut runs = BOTH.into_iter().flat_map(|policy| [false, true].map(|full_sync| (policy, full_sync)));
     let run = |(policy, full_sync)| program(Program::start(&main, policy, full_sync));
-    let first = run(runs.next().unwrap());
+    let first = run(runs.next().expect("there are four"));
     for way in runs {
         assert_eq!(run(way), first, "{way:?}");
     }

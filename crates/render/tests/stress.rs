@@ -131,7 +131,7 @@ fn worker(index: usize, renderer: Renderer<Screen>, books: Arc<Books>, stop: Arc
             }
         }
     };
-    spawn("submits", Role::Worker, submits).unwrap()
+    spawn("submits", Role::Worker, submits).expect("there is a thread for it")
 }
 
 /// One renderer from start to end.
@@ -152,7 +152,7 @@ impl<'a> Life<'a> {
         let mut random = Random(seed);
         let full_sync = random.one_in(8);
         let config = RenderConfig { policy, full_sync, try_commands_max: 16, ..RenderConfig::default() };
-        let render = RenderThread::start(main, Screen::default(), config).unwrap();
+        let render = RenderThread::start(main, Screen::default(), config).expect("a policy that renders");
         let (renderer, recorder) = (render.renderer(), render.renderer().recorder());
         let books = Arc::default();
         Self { main, random, books, render, renderer, recorder, sequence: 0, frees: 0, errors: 0 }
@@ -174,7 +174,7 @@ impl<'a> Life<'a> {
         let frees = self.frees;
         let errors = self.end();
         stop.store(true, Ordering::Relaxed);
-        workers.into_iter().for_each(|worker| worker.join().unwrap());
+        workers.into_iter().for_each(|worker| worker.join().expect("workers do not panic"));
         let read = |count: &AtomicU64| count.load(Ordering::Relaxed);
         assert_eq!(read(&books.made), read(&books.gone), "every command goes");
         assert_eq!(read(&books.balance), 0, "and each exactly once");
@@ -264,7 +264,7 @@ impl<'a> Life<'a> {
         if self.render.state() == RenderState::Dropping && self.random.one_in(4) {
             let waited = self.render.block_until_render_complete(self.main);
             self.note(waited);
-            self.render.rebuild(self.main, Screen::default()).unwrap();
+            self.render.rebuild(self.main, Screen::default()).expect("nothing is in flight");
         }
     }
 

@@ -4,6 +4,7 @@
 mod booted;
 mod quiet;
 
+use std::panic::Location;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::thread::{self, ThreadId};
@@ -19,7 +20,7 @@ use quiet::{ON_PURPOSE, quiet_panics};
 fn start(dispatcher: &MainThreadDispatcher, policy: ThreadingPolicy) -> RenderThread<NullBackend> {
     quiet_panics();
     let config = RenderConfig { policy, ..RenderConfig::default() };
-    RenderThread::start(dispatcher, NullBackend::default(), config).unwrap()
+    RenderThread::start(dispatcher, NullBackend::default(), config).expect("a policy that renders")
 }
 
 /// Panics when it is dropped.
@@ -69,7 +70,7 @@ fn a_free_behind_one_that_panics_still_runs() {
         let error = render.pump(&main).unwrap_err();
         let RenderError::Panicked { panic, submitted_at } = &error else { panic!("{error}") };
         assert_eq!(panic.message(), format!("{ON_PURPOSE}, first"));
-        assert_eq!(submitted_at.map(|place| place.line()), cfg!(debug_assertions).then_some(line));
+        assert_eq!(submitted_at.map(Location::line), cfg!(debug_assertions).then_some(line));
         assert_eq!(render.shut_down(&main).unwrap().notes(), ["second", "fourth"]);
     }
 }
