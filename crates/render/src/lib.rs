@@ -36,19 +36,29 @@
 //! It does not know what a world is, and nothing here opens a window.
 
 mod backend;
+mod camera;
 mod config;
 mod failure;
 mod frame;
+#[cfg(feature = "gpu")]
+mod gpu;
 mod handshake;
+mod mesh;
 mod null;
+mod packet;
 mod recorder;
 mod renderer;
 mod thread;
 
 pub use backend::{Backend, BackendLost};
+pub use camera::{Camera, Projection};
 pub use config::{RenderConfig, ThreadingPolicy};
 pub use failure::{RefusedCommand, RenderError, RenderState, StartError};
+#[cfg(feature = "gpu")]
+pub use gpu::{Captured, GpuBackend, GpuError};
+pub use mesh::{Mesh, Vertex};
 pub use null::NullBackend;
+pub use packet::{FramePacket, Instance, Line, Material, MeshId, Pose, Shape, Sky, Sun};
 pub use recorder::Recorder;
 pub use renderer::Renderer;
 pub use thread::RenderThread;

@@ -1,0 +1,428 @@
+//! The wgpu backend: draws packets, off screen, and brings the pictures back.
+//!
+//! A picture goes through five passes: the shadow map, what sensors see (depth, objects, normals), light, and its
+//! development into colours with the outline of what is selected. All of it runs on the thread that renders.
+
+mod capture;
+mod device;
+mod instances;
+mod pipelines;
+mod targets;
+
+use std::fmt;
+
+use bytemuck::{Pod, Zeroable};
+use glam::{Mat4, Vec3};
+use wgpu::util::{BufferInitDescriptor, DeviceExt as _};
+use wgpu::{
+    BindGroup, BindGroupDescriptor, BindGroupEntry, BindingResource, Buffer, BufferDescriptor, BufferUsages,
+    Color, CommandEncoder, CommandEncoderDescriptor, LoadOp, Operations, PollType, RenderPass,
+    RenderPassColorAttachment, RenderPassDepthStencilAttachment, RenderPassDescriptor, SamplerDescriptor,
+    StoreOp, TextureView,
+};
+
+pub use self::capture::Captured;
+use self::capture::Pending;
+use self::device::Gpu;
+pub use self::device::GpuError;
+use self::instances::{GpuLine, Sorted};
+use self::pipelines::{DEPTH, Pipelines};
+use self::targets::{SHADOW_SIDE, Target, Targets};
+use crate::backend::{Backend, BackendLost};
+use crate::camera::{Camera, Projection};
+use crate::mesh::Mesh;
+use crate::packet::{FramePacket, MeshId};
+
+/// Pictures that may be on their way at once; one more waits for the oldest.
+const PENDING_MAX: usize = 32;
+/// Sizes whose textures are kept.
+const TARGETS_MAX: usize = 8;
+
+/// Draws with wgpu.
+pub struct GpuBackend {
+    gpu: Gpu,
+    pipelines: Pipelines,
+    meshes: Vec<GpuMesh>,
+    shadow: Target,
+    shadow_group: BindGroup,
+    globals: Buffer,
+    globals_group: BindGroup,
+    selected: Buffer,
+    instances: Growing,
+    lines: Growing,
+    sorted: Sorted,
+    gpu_lines: Vec<GpuLine>,
+    /// By size, the one used last at the end.
+    targets: Vec<Targets>,
+    pending: Vec<Pending>,
+}
+
+struct GpuMesh {
+    vertices: Buffer,
+    indices: Buffer,
+    indices_len: u32,
+}
+
+#[derive(Clone, Copy, Pod, Zeroable)]
+#[repr(C)]
+struct Globals {
+    clip_from_world: [[f32; 4]; 4],
+    world_from_clip: [[f32; 4]; 4],
+    shadow_from_world: [[f32; 4]; 4],
+    depth_axis: [f32; 4],
+    eye: [f32; 4],
+    sun_direction: [f32; 4],
+    sun_radiance: [f32; 4],
+    zenith: [f32; 4],
+    horizon: [f32; 4],
+    ground: [f32; 4],
+    picture: [f32; 4],
+}
+
+impl GpuBackend {
+    /// A backend without a window: a real graphics device if there is one, else software.
+    pub fn offscreen() -> Result<Self, GpuError> {
+        let instance = device::instance();
+        Self::new(Gpu::find(&instance, None)?)
+    }
+
+    fn new(gpu: Gpu) -> Result<Self, GpuError> {
+        let device = &gpu.device;
+        let pipelines = Pipelines::new(device);
+        let shadow = Target::new(device, "shadow", [SHADOW_SIDE; 2], DEPTH, 1);
+        let sampler = device.create_sampler(&SamplerDescriptor {
+            label: Some("shadow"),
+            mag_filter: wgpu::FilterMode::Linear,
+            min_filter: wgpu::FilterMode::Linear,
+            compare: Some(wgpu::CompareFunction::LessEqual),
+            ..SamplerDescriptor::default()
+        });
+        let shadow_group = device.create_bind_group(&BindGroupDescriptor {
+            label: Some("shadow"),
+            layout: &pipelines.layouts.shadow,
+            entries: &[
+                entry(0, BindingResource::TextureView(&shadow.view)),
+                entry(1, BindingResource::Sampler(&sampler)),
+            ],
+        });
+        let uniform = |label, size| {
+            device.create_buffer(&BufferDescriptor {
+                label: Some(label),
+                size,
+                usage: BufferUsages::UNIFORM | BufferUsages::COPY_DST,
+                mapped_at_creation: false,
+            })
+        };
+        let globals = uniform("globals", size_of::<Globals>() as u64);
+        let selected = uniform("selected", 16);
+        let globals_group = device.create_bind_group(&BindGroupDescriptor {
+            label: Some("globals"),
+            layout: &pipelines.layouts.globals,
+            entries: &[entry(0, globals.as_entire_binding())],
+        });
+        let mut backend = Self {
+            pipelines,
+            meshes: Vec::new(),
+            shadow,
+            shadow_group,
+            globals,
+            globals_group,
+            selected,
+            instances: Growing::new("instances"),
+            lines: Growing::new("lines"),
+            sorted: Sorted::default(),
+            gpu_lines: Vec::new(),
+            targets: Vec::new(),
+            pending: Vec::new(),
+            gpu,
+        };
+        // In the order that `instances.rs` counts on.
+        for mesh in [Mesh::cube(), Mesh::capsule(), Mesh::cylinder(), Mesh::plane()] {
+            backend.upload(&mesh);
+        }
+        backend.gpu.take_error().map_or(Ok(backend), Err)
+    }
+
+    /// The adapter in use, such as `llvmpipe (LLVM 15.0.6, 256 bits)`.
+    pub fn adapter_name(&self) -> &str {
+        &self.gpu.info.name
+    }
+
+    /// Makes a mesh known, to be drawn with [`Shape::Mesh`](crate::Shape::Mesh).
+    pub fn add_mesh(&mut self, mesh: &Mesh) -> MeshId {
+        self.upload(mesh);
+        MeshId((self.meshes.len() - instances::BUILT_IN - 1) as u32)
+    }
+
+    /// Draws what the camera sees of the packet and hands the images to `deliver` when they have arrived, at the end
+    /// of this frame or a later one.
+    pub fn capture(
+        &mut self,
+        packet: &FramePacket,
+        camera: &Camera,
+        deliver: impl FnOnce(Captured) + Send + 'static,
+    ) -> Result<(), GpuError> {
+        self.gpu.check_size(camera.width, camera.height)?;
+        if self.pending.len() >= PENDING_MAX {
+            self.wait_for_pictures();
+        }
+        let targets = self.take_targets([camera.width, camera.height]);
+        let mut encoder =
+            self.gpu.device.create_command_encoder(&CommandEncoderDescriptor { label: Some("picture") });
+        self.draw(&mut encoder, packet, camera, &targets);
+        let pending = Pending::copy(&self.gpu.device, &mut encoder, &targets, Box::new(deliver));
+        self.gpu.queue.submit([encoder.finish()]);
+        pending.request();
+        self.pending.push(pending);
+        self.targets.push(targets);
+        self.gpu.take_error().map_or(Ok(()), Err)
+    }
+
+    /// Waits for every picture on its way and hands it over.
+    pub fn wait_for_pictures(&mut self) {
+        // An error means that the device is lost, which the end of the frame reports.
+        let _ = self.gpu.device.poll(PollType::wait_indefinitely());
+        self.hand_over();
+    }
+
+    /// Hands over what has arrived, in the order it was asked for.
+    fn hand_over(&mut self) {
+        self.pending.retain(|pending| !pending.has_failed());
+        let arrived = self.pending.iter().take_while(|pending| pending.has_arrived()).count();
+        self.pending.drain(..arrived).for_each(Pending::deliver);
+    }
+
+    fn upload(&mut self, mesh: &Mesh) {
+        let buffer = |contents: &[u8], usage| {
+            self.gpu.device.create_buffer_init(&BufferInitDescriptor { label: Some("mesh"), contents, usage })
+        };
+        self.meshes.push(GpuMesh {
+            vertices: buffer(bytemuck::cast_slice(&mesh.vertices), BufferUsages::VERTEX),
+            indices: buffer(bytemuck::cast_slice(&mesh.indices), BufferUsages::INDEX),
+            indices_len: mesh.indices.len() as u32,
+        });
+    }
+
+    /// The textures of a size, made if need be. The ones used least go when there are too many.
+    fn take_targets(&mut self, size: [u32; 2]) -> Targets {
+        if let Some(at) = self.targets.iter().position(|targets| targets.size == size) {
+            return self.targets.remove(at);
+        }
+        if self.targets.len() >= TARGETS_MAX {
+            self.targets.remove(0);
+        }
+        Targets::new(&self.gpu.device, size)
+    }
+
+    /// The passes of one picture, in order.
+    fn draw(
+        &mut self,
+        encoder: &mut CommandEncoder,
+        packet: &FramePacket,
+        camera: &Camera,
+        targets: &Targets,
+    ) {
+        self.fill_buffers(packet, camera);
+        let develop_group = self.gpu.device.create_bind_group(&BindGroupDescriptor {
+            label: Some("develop"),
+            layout: &self.pipelines.layouts.develop,
+            entries: &[
+                entry(0, BindingResource::TextureView(&targets.light.view)),
+                entry(1, BindingResource::TextureView(&targets.objects.view)),
+                entry(2, self.selected.as_entire_binding()),
+            ],
+        });
+
+        let mut shadow = pass(encoder, "shadow", &[], Some((&self.shadow.view, 1.0)));
+        shadow.set_pipeline(&self.pipelines.shadow);
+        shadow.set_bind_group(0, &self.globals_group, &[]);
+        self.draw_instances(&mut shadow);
+        drop(shadow);
+
+        let seen = [
+            (&targets.sensed_depth.view, None, f64::INFINITY),
+            (&targets.objects.view, None, 0.0),
+            (&targets.normals.view, None, 0.0),
+        ];
+        let mut sensed = pass(encoder, "sensed", &seen, Some((&targets.depth.view, 0.0)));
+        sensed.set_pipeline(&self.pipelines.sensed);
+        sensed.set_bind_group(0, &self.globals_group, &[]);
+        self.draw_instances(&mut sensed);
+        drop(sensed);
+
+        let light = [(&targets.light_samples.view, Some(&targets.light.view), 0.0)];
+        let mut lit = pass(encoder, "light", &light, Some((&targets.light_depth.view, 0.0)));
+        lit.set_bind_group(0, &self.globals_group, &[]);
+        lit.set_bind_group(1, &self.shadow_group, &[]);
+        lit.set_pipeline(&self.pipelines.lit);
+        self.draw_instances(&mut lit);
+        lit.set_pipeline(&self.pipelines.sky);
+        lit.draw(0..3, 0..1);
+        if packet.grid {
+            lit.set_pipeline(&self.pipelines.grid);
+            lit.draw(0..3, 0..1);
+        }
+        if !self.gpu_lines.is_empty() {
+            lit.set_pipeline(&self.pipelines.lines);
+            lit.set_vertex_buffer(0, self.lines.slice());
+            lit.draw(0..6, 0..self.gpu_lines.len() as u32);
+        }
+        drop(lit);
+
+        let mut develop = pass(encoder, "develop", &[(&targets.colour.view, None, 0.0)], None);
+        develop.set_pipeline(&self.pipelines.develop);
+        develop.set_bind_group(0, &develop_group, &[]);
+        develop.draw(0..3, 0..1);
+    }
+
+    fn fill_buffers(&mut self, packet: &FramePacket, camera: &Camera) {
+        self.sorted.fill(packet, self.meshes.len());
+        self.gpu_lines.clear();
+        self.gpu_lines.extend(packet.lines.iter().map(GpuLine::from));
+        self.instances.write(&self.gpu, bytemuck::cast_slice(&self.sorted.instances));
+        self.lines.write(&self.gpu, bytemuck::cast_slice(&self.gpu_lines));
+        self.gpu.queue.write_buffer(&self.globals, 0, bytemuck::bytes_of(&globals(packet, camera)));
+        self.gpu.queue.write_buffer(&self.selected, 0, bytemuck::bytes_of(&[packet.selected, 0, 0, 0]));
+    }
+
+    fn draw_instances(&self, pass: &mut RenderPass<'_>) {
+        if self.sorted.instances.is_empty() {
+            return;
+        }
+        pass.set_vertex_buffer(1, self.instances.slice());
+        for (mesh, run) in self.sorted.runs() {
+            let mesh = &self.meshes[mesh];
+            pass.set_vertex_buffer(0, mesh.vertices.slice(..));
+            pass.set_index_buffer(mesh.indices.slice(..), wgpu::IndexFormat::Uint32);
+            pass.draw_indexed(0..mesh.indices_len, 0, run);
+        }
+    }
+}
+
+impl Backend for GpuBackend {
+    fn begin_frame(&mut self, _number: u64) {}
+
+    fn end_frame(&mut self) -> Result<(), BackendLost> {
+        // Does not wait: pictures that are still being drawn come with a later frame.
+        let _ = self.gpu.device.poll(PollType::Poll);
+        self.hand_over();
+        self.gpu.lost().map_or(Ok(()), Err)
+    }
+}
+
+impl fmt::Debug for GpuBackend {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("GpuBackend")
+            .field("adapter", &self.adapter_name())
+            .field("pending", &self.pending.len())
+            .finish_non_exhaustive()
+    }
+}
+
+/// A vertex buffer that grows with what it holds.
+struct Growing {
+    label: &'static str,
+    buffer: Option<Buffer>,
+    len: u64,
+}
+
+impl Growing {
+    fn new(label: &'static str) -> Self {
+        Self { label, buffer: None, len: 0 }
+    }
+
+    fn write(&mut self, gpu: &Gpu, bytes: &[u8]) {
+        self.len = bytes.len() as u64;
+        if bytes.is_empty() {
+            return;
+        }
+        let buffer = match self.buffer.take() {
+            Some(buffer) if buffer.size() >= self.len => buffer,
+            _ => gpu.device.create_buffer(&BufferDescriptor {
+                label: Some(self.label),
+                size: self.len.next_power_of_two(),
+                usage: BufferUsages::VERTEX | BufferUsages::COPY_DST,
+                mapped_at_creation: false,
+            }),
+        };
+        gpu.queue.write_buffer(&buffer, 0, bytes);
+        self.buffer = Some(buffer);
+    }
+
+    fn slice(&self) -> wgpu::BufferSlice<'_> {
+        let buffer = self.buffer.as_ref().expect("written before it is drawn");
+        buffer.slice(..self.len)
+    }
+}
+
+fn entry(binding: u32, resource: BindingResource<'_>) -> BindGroupEntry<'_> {
+    BindGroupEntry { binding, resource }
+}
+
+/// A colour attachment: where to, where its samples are resolved to, and what it starts as.
+type Attached<'a> = (&'a TextureView, Option<&'a TextureView>, f64);
+
+fn pass<'a>(
+    encoder: &'a mut CommandEncoder,
+    label: &str,
+    colours: &[Attached<'_>],
+    depth: Option<(&TextureView, f32)>,
+) -> RenderPass<'a> {
+    let attachments: Vec<_> = colours.iter().map(attachment).collect();
+    encoder.begin_render_pass(&RenderPassDescriptor {
+        label: Some(label),
+        color_attachments: &attachments,
+        depth_stencil_attachment: depth.map(|(view, start)| RenderPassDepthStencilAttachment {
+            view,
+            depth_ops: Some(Operations { load: LoadOp::Clear(start), store: StoreOp::Store }),
+            stencil_ops: None,
+        }),
+        ..RenderPassDescriptor::default()
+    })
+}
+
+fn attachment<'a>(&(view, resolve_target, start): &Attached<'a>) -> Option<RenderPassColorAttachment<'a>> {
+    let clear = Color { r: start, g: start, b: start, a: start };
+    let ops = Operations { load: LoadOp::Clear(clear), store: StoreOp::Store };
+    Some(RenderPassColorAttachment { view, depth_slice: None, resolve_target, ops })
+}
+
+fn globals(packet: &FramePacket, camera: &Camera) -> Globals {
+    let clip_from_world = camera.clip_from_world();
+    let pose = &camera.world_from_camera;
+    let forward = pose.rotation * Vec3::Z;
+    let towards_sun = -packet.sun.direction.normalize_or(-Vec3::Z);
+    let parallel = matches!(camera.projection, Projection::Orthographic { .. });
+    let four = |vector: Vec3| vector.extend(0.0).into();
+    Globals {
+        clip_from_world: clip_from_world.to_cols_array_2d(),
+        world_from_clip: clip_from_world.inverse().to_cols_array_2d(),
+        shadow_from_world: shadow_from_world(packet, towards_sun).to_cols_array_2d(),
+        depth_axis: forward.extend(-forward.dot(pose.translation)).into(),
+        eye: four(pose.translation),
+        sun_direction: four(towards_sun),
+        sun_radiance: four(packet.sun.radiance),
+        zenith: four(packet.sky.zenith),
+        horizon: four(packet.sky.horizon),
+        ground: four(packet.sky.ground),
+        picture: [
+            camera.width as f32,
+            camera.height as f32,
+            2.0 * packet.sun.shadow_radius / SHADOW_SIDE as f32,
+            f32::from(u8::from(parallel)),
+        ],
+    }
+}
+
+/// Parallel rays of the sun through the sphere that casts shadows; depth runs from 0 near the sun to 1.
+fn shadow_from_world(packet: &FramePacket, towards_sun: Vec3) -> Mat4 {
+    let (centre, radius) = (packet.sun.shadow_centre, packet.sun.shadow_radius.max(1e-3));
+    let right = towards_sun.any_orthonormal_vector();
+    let up = towards_sun.cross(right);
+    // Moved in whole texels, or edges would crawl when the sphere moves.
+    let texel = 2.0 * radius / SHADOW_SIDE as f32;
+    let snapped = |axis: Vec3| (axis.dot(centre) / texel).round() * texel;
+    let row = |axis: Vec3, offset: f32| (axis / radius).extend(-offset / radius);
+    let depth = (-towards_sun / (4.0 * radius)).extend(0.5 + towards_sun.dot(centre) / (4.0 * radius));
+    Mat4::from_cols(row(right, snapped(right)), row(up, snapped(up)), depth, glam::Vec4::W).transpose()
+}
