@@ -42,16 +42,19 @@ fn check(name: &str, width: u32, height: u32, rgb: &[u8]) {
 }
 
 fn write(path: &Path, width: u32, height: u32, rgb: &[u8]) {
-    let mut encoder = png::Encoder::new(BufWriter::new(File::create(path).unwrap()), width, height);
+    let file = File::create(path).expect("the folder can be written to");
+    let mut encoder = png::Encoder::new(BufWriter::new(file), width, height);
     encoder.set_color(png::ColorType::Rgb);
     encoder.set_compression(png::Compression::High);
-    encoder.write_header().unwrap().write_image_data(rgb).unwrap();
+    let written = encoder.write_header().and_then(|mut writer| writer.write_image_data(rgb));
+    written.expect("three bytes to a pixel");
 }
 
 fn read(path: &Path) -> (u32, u32, Vec<u8>) {
-    let mut reader = png::Decoder::new(BufReader::new(File::open(path).unwrap())).read_info().unwrap();
-    let mut pixels = vec![0; reader.output_buffer_size().unwrap()];
-    let info = reader.next_frame(&mut pixels).unwrap();
+    let file = File::open(path).expect("a golden picture; UPDATE_GOLDEN=1 draws it");
+    let mut reader = png::Decoder::new(BufReader::new(file)).read_info().expect("a PNG");
+    let mut pixels = vec![0; reader.output_buffer_size().expect("a small picture")];
+    let info = reader.next_frame(&mut pixels).expect("a whole PNG");
     (info.width, info.height, pixels)
 }
 

@@ -29,7 +29,8 @@ fn device() -> Option<GpuBackend> {
 fn capture(gpu: &mut GpuBackend, packet: &FramePacket, camera: &Camera) -> Captured {
     let picture = Arc::new(Mutex::new(None));
     let taken = Arc::clone(&picture);
-    gpu.capture(packet, camera, move |captured| *taken.lock() = Some(captured)).unwrap();
+    let drawn = gpu.capture(packet, camera, move |captured| *taken.lock() = Some(captured));
+    drawn.expect("a picture of this size can be drawn");
     gpu.wait_for_pictures();
     let captured: Option<Captured> = picture.lock().take();
     captured.expect("waited for it")
