@@ -213,6 +213,13 @@ impl<C> CommandArena<C> {
     pub fn append(&mut self, other: &mut Self) -> bool {
         let from = other.cursor.get();
         let blocks = other.blocks.len() - from;
+        if self.blocks.is_empty() && other.blocks.len() <= self.blocks_max {
+            // Nothing to keep in front of them: take them as they lie.
+            std::mem::swap(&mut self.blocks, &mut other.blocks);
+            self.cursor.swap(&other.cursor);
+            self.len.swap(&other.len);
+            return true;
+        }
         if blocks > self.blocks.capacity() - self.blocks.len() && !self.grow(blocks) {
             return false;
         }

@@ -78,7 +78,7 @@ pub mod thread {
     pub use super::checker::thread::{JoinHandle, ThreadId, current, yield_now};
 
     /// Starts a thread; the checkers have no use for its name.
-    pub fn start<T: Send + 'static>(
+    pub(crate) fn start<T: Send + 'static>(
         _name: &str,
         work: impl FnOnce() -> T + Send + 'static,
     ) -> std::io::Result<JoinHandle<T>> {

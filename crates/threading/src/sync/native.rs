@@ -55,7 +55,7 @@ pub mod thread {
         clippy::disallowed_methods,
         reason = "the one door, behind which every thread has a name and a role"
     )]
-    pub fn start<T: Send + 'static>(
+    pub(crate) fn start<T: Send + 'static>(
         name: &str,
         work: impl FnOnce() -> T + Send + 'static,
     ) -> std::io::Result<JoinHandle<T>> {

@@ -109,6 +109,26 @@ fn large_captures_take_little_of_the_limit() {
 }
 
 #[test]
+fn captures_of_high_alignment_are_boxed() {
+    /// Inline it would lie at a multiple of 16. Nobody sees that on this machine, but the room it takes shows it.
+    #[repr(align(32))]
+    struct Wide([usize; 4]);
+    const BOXED_BYTES_MAX: usize = 48;
+    let mut arena = CommandArena::<Log>::with_bytes_max(10 * BOXED_BYTES_MAX);
+    for number in 0..10 {
+        let wide = Wide([number; 4]);
+        let command = move |log: &mut Log| {
+            let wide = &wide;
+            assert!(std::ptr::from_ref(wide).addr().is_multiple_of(32));
+            log.push(wide.0[3]);
+        };
+        assert!(align_of_val(&command) == 32 && size_of_val(&command) == 32);
+        arena.push(command).unwrap();
+    }
+    assert_eq!(drained(&arena), (0..10).collect::<Log>());
+}
+
+#[test]
 fn capacity_is_kept_over_rounds() {
     let mut arena = CommandArena::<Log>::with_bytes_max(ROOMY);
     let mut capacity = None;
