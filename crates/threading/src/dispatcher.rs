@@ -77,6 +77,8 @@ pub struct MainThreadDispatcher {
     snapshot: RefCell<Rc<Tasks>>,
     /// Whether `process_pending` is running.
     processing: Cell<bool>,
+    /// Panics that no round has reported: how many, and the first.
+    panics: RefCell<(usize, Option<Panic>)>,
     main: MainThread,
 }
 
@@ -88,7 +90,7 @@ pub struct Pumped {
     pub ran: usize,
     /// Tasks of this round that the budget left for the next.
     pub left: usize,
-    /// Tasks sent with `execute_async` that panicked.
+    /// Tasks sent with `execute_async` that panicked, in this round or in a wait since the one before.
     pub panics: usize,
     /// The first of those panics.
     pub first_panic: Option<Panic>,
@@ -99,7 +101,7 @@ impl MainThreadDispatcher {
     pub fn new(main: MainThread, config: DispatcherConfig) -> Self {
         let snapshot = RefCell::new(Rc::new(Tasks::with_bytes_max(config.bytes_max)));
         let inbox = Arc::new(Inbox::new(config));
-        Self { inbox, snapshot, processing: Cell::new(false), main }
+        Self { inbox, snapshot, processing: Cell::new(false), panics: RefCell::default(), main }
     }
 
     /// For other threads, to send tasks with.
@@ -118,28 +120,27 @@ impl MainThreadDispatcher {
     #[track_caller]
     pub fn process_pending(&self, budget: Duration) -> Pumped {
         assert_outside_step();
-        let mut pumped = Pumped::default();
         if self.processing.replace(true) {
-            return pumped;
+            return Pumped::default();
         }
         let _done = Resets(&self.processing);
         let deadline = Deadline::after(budget);
-        let mut swapped = false;
+        let (mut ran, mut swapped) = (0, false);
         loop {
             let snapshot = Rc::clone(&self.snapshot.borrow());
-            if self.run_one(&snapshot, &mut pumped) {
+            if self.run_one(&snapshot) {
+                ran += 1;
                 if deadline.has_passed() {
                     // Not of `snapshot`: a task that waited may have taken in more.
                     let taken_in = self.snapshot.borrow().len();
-                    pumped.left = taken_in + if swapped { 0 } else { self.inbox.len() };
-                    return pumped;
+                    return self.pumped(ran, taken_in + if swapped { 0 } else { self.inbox.len() });
                 }
                 continue;
             }
             // Held any longer, it would look as if a task still ran from it, and its memory would not be reused.
             drop(snapshot);
             if swapped || !self.swap() {
-                return pumped;
+                return self.pumped(ran, 0);
             }
             swapped = true;
         }
@@ -153,7 +154,6 @@ impl MainThreadDispatcher {
     pub fn pump_until(&self, timeout: Duration, mut condition: impl FnMut() -> bool) -> bool {
         assert_outside_step();
         let deadline = Deadline::after(timeout);
-        let mut pumped = Pumped::default();
         loop {
             // What is signalled after this line is not slept through, so the condition is looked at after it.
             let signals = self.inbox.signals();
@@ -161,7 +161,7 @@ impl MainThreadDispatcher {
                 return true;
             }
             let snapshot = Rc::clone(&self.snapshot.borrow());
-            if self.run_one(&snapshot, &mut pumped) {
+            if self.run_one(&snapshot) {
                 // Or tasks that send themselves again would keep main here for ever.
                 if deadline.has_passed() {
                     return condition();
@@ -184,18 +184,20 @@ impl MainThreadDispatcher {
     }
 
     /// One task of a snapshot; false when it has none left.
-    fn run_one(&self, snapshot: &Tasks, pumped: &mut Pumped) -> bool {
+    fn run_one(&self, snapshot: &Tasks) -> bool {
         let mut main = self.main;
-        let ran = caught(|| snapshot.run_next(&mut main));
-        if ran == Ok(false) {
-            return false;
-        }
-        pumped.ran += 1;
-        if let Err(panic) = ran {
-            pumped.panics += 1;
-            pumped.first_panic.get_or_insert(panic);
-        }
-        true
+        caught(|| snapshot.run_next(&mut main)).unwrap_or_else(|panic| {
+            let mut panics = self.panics.borrow_mut();
+            panics.0 += 1;
+            panics.1.get_or_insert(panic);
+            true
+        })
+    }
+
+    /// The report of a round, with every panic that no round has reported.
+    fn pumped(&self, ran: usize, left: usize) -> Pumped {
+        let (panics, first_panic) = self.panics.take();
+        Pumped { ran, left, panics, first_panic }
     }
 
     /// Takes in what has come; only when the snapshot is used up. False when nothing has.

@@ -28,6 +28,8 @@ struct Waiting {
     /// With the number of each, by which its registration takes it out again.
     callbacks: Vec<(u64, Callback)>,
     registered: u64,
+    /// Ties a child to its parent, for as long as anybody listens to the child.
+    parent: Option<StopCallback>,
 }
 
 /// The side that asks. Clones speak for the same stop.
@@ -45,8 +47,6 @@ struct Waiting {
 #[derive(Clone)]
 pub struct StopSource {
     shared: Arc<Shared>,
-    /// Ties a child to its parent.
-    _parent: Option<Arc<StopCallback>>,
 }
 
 /// The side that listens. Cheap to clone and to poll, from any thread.
@@ -68,7 +68,7 @@ impl StopSource {
             waiting: Mutex::new(Waiting::default()),
             changed: Condvar::new(),
         };
-        Self { shared: Arc::new(shared), _parent: None }
+        Self { shared: Arc::new(shared) }
     }
 
     /// A token that hears this source.
@@ -171,7 +171,7 @@ impl StopToken {
 
     /// A source that stops when this token does, and also on its own, which this token does not hear.
     pub fn child(&self) -> StopSource {
-        let mut child = StopSource::new();
+        let child = StopSource::new();
         // Weak, or parent and child would keep each other alive.
         let shared = Arc::downgrade(&child.shared);
         let tie = self.on_stop(move || {
@@ -179,7 +179,7 @@ impl StopToken {
                 shared.stop();
             }
         });
-        child._parent = Some(Arc::new(tie));
+        child.shared.waiting.lock().parent = Some(tie);
         child
     }
 

@@ -247,3 +247,18 @@ fn a_dispatcher_closed_by_a_task_drops_the_tasks_behind_it() {
     assert_eq!((log.lock().len(), Arc::strong_count(&log)), (1, 1));
     assert!(handle.execute_async(|_| ()).is_err());
 }
+
+#[test]
+fn a_panic_while_main_waits_is_reported_by_the_next_round() {
+    let boot = booted();
+    let dispatcher = MainThreadDispatcher::new(boot.main(), DispatcherConfig::default());
+    let (handle, done) = (dispatcher.handle(), Arc::new(AtomicBool::new(false)));
+    let set = Arc::clone(&done);
+    handle.execute_async(|_| panic!("while waiting")).unwrap();
+    handle.execute_async(move |_| set.store(true, Ordering::Relaxed)).unwrap();
+    assert!(dispatcher.pump_until(LONG, || done.load(Ordering::Relaxed)));
+    let pumped = dispatcher.process_pending(LONG);
+    assert_eq!((pumped.ran, pumped.panics), (0, 1));
+    assert_eq!(pumped.first_panic.expect("one panic").message(), "while waiting");
+    assert_eq!(dispatcher.process_pending(LONG), ran(0), "a panic is reported once");
+}

@@ -164,3 +164,18 @@ fn a_target_that_turns_into_a_folder_fails_the_job_and_leaves_nothing() {
     assert_eq!(names(folder.path()), ["arm.zip"]);
     assert!(target.is_dir());
 }
+
+#[test]
+#[cfg(unix)]
+fn a_file_is_as_readable_as_any_new_file() {
+    use std::os::unix::fs::PermissionsExt as _;
+
+    let (folder, target) = folder();
+    let path = target.clone();
+    let job = Job::start(task("write", move |job| OutputFile::create(&path)?.commit(job))).unwrap();
+    assert!(matches!(job.join(), Outcome::Done(())));
+    let plain = folder.path().join("plain.txt");
+    fs::write(&plain, "").unwrap();
+    let mode = |path: &Path| fs::metadata(path).unwrap().permissions().mode();
+    assert_eq!(mode(&target), mode(&plain));
+}

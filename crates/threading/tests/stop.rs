@@ -77,6 +77,15 @@ fn a_stopped_parent_stops_its_children_and_theirs() {
 }
 
 #[test]
+fn a_childs_token_hears_the_parent_also_without_the_childs_source() {
+    let parent = StopSource::new();
+    let token = parent.token().child().token();
+    assert!(!token.is_stopped());
+    parent.request_stop();
+    assert!(token.is_stopped());
+}
+
+#[test]
 fn a_stopped_child_leaves_its_parent_and_its_siblings_running() {
     let parent = StopSource::new();
     let (child, sibling) = (parent.token().child(), parent.token().child());

@@ -54,11 +54,12 @@ impl OutputFile {
         if target.file_name().is_none() || target.is_dir() {
             return Err(named(io::Error::new(io::ErrorKind::InvalidInput, "names no file")));
         }
-        let temporary = tempfile::Builder::new()
-            .prefix(".downbeat-")
-            .suffix(".part")
-            .tempfile_in(folder_of(target))
-            .map_err(named)?;
+        let mut builder = tempfile::Builder::new();
+        builder.prefix(".downbeat-").suffix(".part");
+        // What any new file gets; a temporary one would be for its owner's eyes only.
+        #[cfg(unix)]
+        builder.permissions(std::os::unix::fs::PermissionsExt::from_mode(0o666));
+        let temporary = builder.tempfile_in(folder_of(target)).map_err(named)?;
         Ok(Self { temporary, target: target.to_owned() })
     }
 
