@@ -28,7 +28,7 @@ use crate::role::assert_outside_step;
 /// Limits of a dispatcher, and who is told when something comes in.
 #[derive(Clone)]
 pub struct DispatcherConfig {
-    /// Tasks that may wait; one more is refused.
+    /// Tasks that may wait; one more is refused. Those that main has taken in for its round no longer count.
     pub tasks_max: usize,
     /// Bytes that waiting tasks may take.
     pub bytes_max: usize,

@@ -12,7 +12,7 @@ use booted::booted;
 use downbeat_threading::sync::thread::yield_now;
 use downbeat_threading::{
     DispatcherConfig, ExecuteError, JobBoard, JobContext, JobSlot, JobsStuck, MainThread,
-    MainThreadDispatcher, Outcome, Role, StartError, StopSource, Stopped, Task, spawn, task,
+    MainThreadDispatcher, Outcome, Role, StartError, StopSource, Stopped, Task, caught, spawn, task,
 };
 
 /// More than any test takes.
@@ -300,5 +300,27 @@ fn main_is_woken_when_a_job_ends() {
         });
         assert!(waited && looked >= 1, "round {round}");
         assert_eq!(job.take_result(boot.main()), Some(Outcome::Done(())));
+    }
+}
+
+#[test]
+fn a_callback_that_panics_does_not_keep_the_other_jobs_from_being_cancelled() {
+    let boot = booted();
+    let dispatcher = dispatcher(boot.main());
+    let board = JobBoard::new(dispatcher.handle(), 2);
+    let registered = StopSource::new();
+    let says = registered.clone();
+    let rude = task("rude", move |job: &JobContext| {
+        let _callback = job.stop_token().on_stop(|| panic!("rude"));
+        says.request_stop();
+        job.stop_token().wait();
+        Err::<(), _>(Stopped)
+    });
+    let jobs = [board.start(rude).unwrap(), board.start(until_stopped("polite")).unwrap()];
+    registered.token().wait();
+    let panic = caught(|| board.cancel_all()).expect_err("it does not go unheard");
+    assert!(panic.message().contains("rude"), "{panic}");
+    for job in jobs {
+        assert_eq!(job.join(), Outcome::Cancelled);
     }
 }

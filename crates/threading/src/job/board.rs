@@ -6,6 +6,7 @@ use std::time::Duration;
 use super::context::Status;
 use super::{Job, JobSlot, Progress, StartError, Started, Surroundings, Task};
 use crate::dispatcher::{MainThreadDispatcher, MainThreadHandle};
+use crate::panic::caught;
 use crate::sync::Mutex;
 
 /// Lists running jobs and cancels them all at shutdown. Clones are the same board.
@@ -114,9 +115,19 @@ impl JobBoard {
     }
 
     /// Cancels every running job.
+    ///
+    /// # Panics
+    ///
+    /// With the first panic of a job's stop callback, after all of them were cancelled.
     pub fn cancel_all(&self) {
+        let mut first_panic = None;
         for job in self.running() {
-            job.cancel();
+            if let Err(panic) = caught(|| job.cancel()) {
+                first_panic.get_or_insert(panic);
+            }
+        }
+        if let Some(panic) = first_panic {
+            panic!("while jobs were cancelled: {panic}");
         }
     }
 
