@@ -208,6 +208,23 @@ fn frees_of_the_frame_in_flight_run_also_at_a_drop() {
 }
 
 #[test]
+fn what_the_frame_in_flight_submits_is_drawn_also_at_shutdown() {
+    let main = booted();
+    for policy in BOTH {
+        let mut render = start(&main, policy);
+        let (renderer, handle) = (render.renderer(), main.handle());
+        let inside = renderer.clone();
+        renderer.submit(move |_| {
+            // Main answers when it waits, and it waits in the shutdown: that has begun when this returns.
+            handle.execute(|_| ()).unwrap();
+            inside.submit(|backend| backend.note("last"));
+        });
+        render.kick(&main).unwrap();
+        assert_eq!(render.shut_down(&main).unwrap().notes(), ["last"]);
+    }
+}
+
+#[test]
 fn a_command_may_call_main_while_main_waits() {
     let main = booted();
     for policy in BOTH {
