@@ -38,7 +38,8 @@ struct Cli {
 
 #[derive(Subcommand)]
 enum Task {
-    /// Run everything CI runs: format, lints, tests, docs, examples, loom models, tidy, licences.
+    /// Run everything CI runs: format, lints, tests, docs, examples, loom and shuttle models, memory check, tidy,
+    /// licences. Gets software Vulkan and valgrind with apt where it may.
     ///
     /// Formatting and lints stop the run at once. All other steps run, and failures are listed at the end.
     /// The last line is `N passed, N failed`: tests, doctests, examples, loom models and mutants count one by

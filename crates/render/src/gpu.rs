@@ -1,6 +1,6 @@
 //! The wgpu backend: draws packets, off screen, and brings the pictures back.
 //!
-//! A picture goes through five passes: the shadow map, what sensors see (depth, objects, normals), light, and its
+//! A picture goes through four passes: the shadow map, what sensors see (depth, objects, normals), light, and its
 //! development into colours with the outline of what is selected. All of it runs on the thread that renders.
 
 mod capture;

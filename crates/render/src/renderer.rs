@@ -27,7 +27,7 @@ struct Front<B> {
     frame: Frame<B>,
     /// Commands that found no room.
     overflowed: usize,
-    /// Whether anything is taken: not after shutdown, and commands not while they would only be dropped.
+    /// Whether anything is taken: not after shutdown.
     open: bool,
 }
 

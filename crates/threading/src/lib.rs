@@ -18,7 +18,7 @@
 //! # When you are not sure
 //!
 //! Put the work in a [`Job`] and let main look at its result. If you do not know where a line of code runs, walk up
-//! its callers until you meet one of: `Application::run` or a layer (main), [`Job::start`] (a worker), a callback of
+//! its callers until you meet one of: the main loop or an event of the window (main), [`Job::start`] (a worker), a callback of
 //! the time manager (main today; write it as if it could move), an RPC handler (a thread of the server), a
 //! [`Watcher`] (its own thread). Still not sure: put [`assert_role`] there and run it once; it names the role it
 //! finds.

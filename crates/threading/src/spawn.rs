@@ -77,8 +77,7 @@ impl<T> Thread<T> {
 
     /// Waits for its end: what it returned, or what it panicked with.
     pub fn join(mut self) -> Result<T, Panic> {
-        let handle = self.handle.take();
-        handle.map_or_else(ended_outside, wait)
+        wait(self.handle.take().expect("only joining takes it out, and joining ends this"))
     }
 }
 
@@ -94,10 +93,6 @@ impl<T> Drop for Thread<T> {
 
 fn wait<T>(handle: thread::JoinHandle<Result<T, Panic>>) -> Result<T, Panic> {
     handle.join().unwrap_or_else(|payload| Err(Panic::from_payload(&*payload)))
-}
-
-fn ended_outside<T>() -> Result<T, Panic> {
-    Err(Panic::from_payload(&"the thread was joined before"))
 }
 
 #[cfg(all(test, not(any(downbeat_loom, downbeat_shuttle))))]

@@ -5,6 +5,7 @@
 use std::sync::Arc;
 
 use downbeat_threading::sync::atomic::{AtomicU8, Ordering};
+use half::f16;
 use wgpu::{
     Buffer, BufferDescriptor, BufferUsages, CommandEncoder, Device, Extent3d, MapMode, TexelCopyBufferInfo,
     TexelCopyBufferLayout,
@@ -39,7 +40,7 @@ const FAILED: u8 = 2;
 pub(super) struct Pending {
     size: [u32; 2],
     buffers: [Buffer; 4],
-    /// How many images have arrived, and whether one failed.
+    /// Of each image: whether it is coming, has arrived or has failed.
     states: Arc<[AtomicU8; 4]>,
     deliver: Deliver,
 }
@@ -118,8 +119,8 @@ impl Pending {
         each_row(depth, self.size, 4, |row| captured.depth.extend_from_slice(bytemuck::cast_slice(row)));
         each_row(objects, self.size, 4, |row| captured.objects.extend_from_slice(bytemuck::cast_slice(row)));
         each_row(normals, self.size, 8, |row| {
-            let halves: &[[u16; 4]] = bytemuck::cast_slice(row);
-            captured.normals.extend(halves.iter().map(|[x, y, z, _]| [*x, *y, *z].map(f32_of_half)));
+            let halves: &[[f16; 4]] = bytemuck::cast_slice(row);
+            captured.normals.extend(halves.iter().map(|[x, y, z, _]| [*x, *y, *z].map(f16::to_f32)));
         });
         (self.deliver)(captured);
     }
@@ -135,14 +136,4 @@ fn each_row(buffer: &Buffer, size: [u32; 2], pixel_bytes: u32, mut take: impl Fn
     for row in mapped.chunks(row_bytes(size[0], pixel_bytes) as usize) {
         take(&row[..(size[0] * pixel_bytes) as usize]);
     }
-}
-
-/// A 16-bit float. Subnormal ones, below any use as a normal's part, become zero.
-fn f32_of_half(half: u16) -> f32 {
-    let (sign, exponent, fraction) =
-        (u32::from(half >> 15), u32::from(half >> 10 & 31), u32::from(half & 1023));
-    if exponent == 0 {
-        return 0.0;
-    }
-    f32::from_bits(sign << 31 | (exponent + 112) << 23 | fraction << 13)
 }
