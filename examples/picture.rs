@@ -46,7 +46,7 @@ fn main() -> Result<(), Box<dyn Error>> {
     });
     render.pump(&dispatcher)?;
     drop(render.shut_down(&dispatcher)?);
-    let picture = picture.lock().take().ok_or("the picture did not come back")?;
+    let picture = picture.lock().take().ok_or("the picture did not come back")??;
     write(&path, &picture)?;
     println!("{} × {} pixels in {}", picture.width, picture.height, path.display());
     Ok(())

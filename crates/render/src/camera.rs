@@ -45,6 +45,9 @@ pub struct Camera {
     pub near: f32,
     /// What is farther is not seen.
     pub far: f32,
+    /// Whether its colours show what is there for people alone: lines, the grid and the outline. Depth, objects
+    /// and normals never do.
+    pub overlays: bool,
 }
 
 impl Camera {
@@ -70,7 +73,15 @@ impl Camera {
             height,
             near: 0.05,
             far: 500.0,
+            overlays: true,
         }
+    }
+
+    /// The same camera as a sensor: it sees the world, and nothing that is there for people alone.
+    #[must_use]
+    pub fn as_sensor(mut self) -> Self {
+        self.overlays = false;
+        self
     }
 
     /// The same camera at `eye`, looking at `target`, with the world's up as up as it goes.
@@ -147,6 +158,7 @@ mod tests {
             height: 480,
             near: 0.1,
             far: 100.0,
+            overlays: true,
         }
     }
 

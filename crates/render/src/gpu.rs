@@ -22,7 +22,7 @@ use wgpu::{
 };
 
 pub use self::capture::Captured;
-use self::capture::Pending;
+use self::capture::Pictures;
 use self::device::Gpu;
 pub use self::device::GpuError;
 use self::instances::{GpuLine, Sorted};
@@ -33,8 +33,6 @@ use crate::camera::{Camera, Projection};
 use crate::mesh::Mesh;
 use crate::packet::{FramePacket, MeshId};
 
-/// Pictures that may be on their way at once; one more waits for the oldest.
-const PENDING_MAX: usize = 32;
 /// Sizes whose textures are kept.
 const TARGETS_MAX: usize = 8;
 
@@ -54,7 +52,7 @@ pub struct GpuBackend {
     gpu_lines: Vec<GpuLine>,
     /// By size, the one used last at the end.
     targets: Vec<Targets>,
-    pending: Vec<Pending>,
+    pictures: Pictures,
 }
 
 struct GpuMesh {
@@ -133,14 +131,15 @@ impl GpuBackend {
             sorted: Sorted::default(),
             gpu_lines: Vec::new(),
             targets: Vec::new(),
-            pending: Vec::new(),
+            pictures: Pictures::default(),
             gpu,
         };
         // In the order that `instances.rs` counts on.
         for mesh in [Mesh::cube(), Mesh::capsule(), Mesh::cylinder(), Mesh::plane()] {
             backend.upload(&mesh);
         }
-        backend.gpu.take_error().map_or(Ok(backend), Err)
+        backend.gpu.check()?;
+        Ok(backend)
     }
 
     /// The adapter in use, such as `llvmpipe (LLVM 15.0.6, 256 bits)`.
@@ -155,41 +154,59 @@ impl GpuBackend {
     }
 
     /// Draws what the camera sees of the packet and hands the images to `deliver` when they have arrived, at the end
-    /// of this frame or a later one.
+    /// of this frame or a later one. Any number of cameras may look at one packet.
+    ///
+    /// `deliver` is called once, in the order of the calls: with an error if the device is lost or the backend dropped
+    /// meanwhile. It is not called when this itself returns an error. When as many pictures are on their way as may
+    /// be, this waits for the oldest; [`GpuBackend::try_capture`] does not.
     pub fn capture(
         &mut self,
         packet: &FramePacket,
         camera: &Camera,
-        deliver: impl FnOnce(Captured) + Send + 'static,
+        deliver: impl FnOnce(Result<Captured, GpuError>) + Send + 'static,
     ) -> Result<(), GpuError> {
         self.gpu.check_size(camera.width, camera.height)?;
-        if self.pending.len() >= PENDING_MAX {
-            self.wait_for_pictures();
-        }
+        self.pictures.make_room(&self.gpu);
+        self.gpu.check()?;
         let targets = self.take_targets([camera.width, camera.height]);
         let mut encoder =
             self.gpu.device.create_command_encoder(&CommandEncoderDescriptor { label: Some("picture") });
         self.draw(&mut encoder, packet, camera, &targets);
-        let pending = Pending::copy(&self.gpu.device, &mut encoder, &targets, Box::new(deliver));
-        self.gpu.queue.submit([encoder.finish()]);
-        pending.request();
-        self.pending.push(pending);
+        let buffer = self.pictures.copy(&self.gpu.device, &mut encoder, &targets);
+        let submission = self.gpu.queue.submit([encoder.finish()]);
+        let size = targets.size;
         self.targets.push(targets);
-        self.gpu.take_error().map_or(Ok(()), Err)
+        // Before the buffer is read: after a mistake there is nothing in it, or an older picture.
+        self.gpu.check()?;
+        self.pictures.request(size, buffer, submission, Box::new(deliver));
+        Ok(())
+    }
+
+    /// As [`GpuBackend::capture`], but refuses with [`GpuError::PicturesPending`] instead of waiting.
+    pub fn try_capture(
+        &mut self,
+        packet: &FramePacket,
+        camera: &Camera,
+        deliver: impl FnOnce(Result<Captured, GpuError>) + Send + 'static,
+    ) -> Result<(), GpuError> {
+        self.pictures.check_room()?;
+        self.capture(packet, camera, deliver)
     }
 
     /// Waits for every picture on its way and hands it over.
     pub fn wait_for_pictures(&mut self) {
         // An error means that the device is lost, which the end of the frame reports.
         let _ = self.gpu.device.poll(PollType::wait_indefinitely());
-        self.hand_over();
+        self.pictures.hand_over(&self.gpu);
     }
 
-    /// Hands over what has arrived, in the order it was asked for.
-    fn hand_over(&mut self) {
-        self.pending.retain(|pending| !pending.has_failed());
-        let arrived = self.pending.iter().take_while(|pending| pending.has_arrived()).count();
-        self.pending.drain(..arrived).for_each(Pending::deliver);
+    /// Destroys the graphics device, as a driver that is reset does: for tests of recovery.
+    ///
+    /// The frame ends with [`BackendLost`]. Pictures that do not come any more are delivered as [`GpuError::Lost`].
+    pub fn lose_device(&self) {
+        self.gpu.device.destroy();
+        // The loss is announced once nothing is being drawn any more; a driver's is at once.
+        let _ = self.gpu.device.poll(PollType::wait_indefinitely());
     }
 
     fn upload(&mut self, mesh: &Mesh) {
@@ -258,7 +275,7 @@ impl GpuBackend {
         self.draw_instances(&mut lit);
         lit.set_pipeline(&self.pipelines.sky);
         lit.draw(0..3, 0..1);
-        if packet.grid {
+        if packet.grid && camera.overlays {
             lit.set_pipeline(&self.pipelines.grid);
             lit.draw(0..3, 0..1);
         }
@@ -278,11 +295,14 @@ impl GpuBackend {
     fn fill_buffers(&mut self, packet: &FramePacket, camera: &Camera) {
         self.sorted.fill(packet, self.meshes.len());
         self.gpu_lines.clear();
-        self.gpu_lines.extend(packet.lines.iter().map(GpuLine::from));
+        // Sensors see the world, not what is there for people alone.
+        let (lines, selected) =
+            if camera.overlays { (&*packet.lines, packet.selected) } else { (&[][..], 0) };
+        self.gpu_lines.extend(lines.iter().map(GpuLine::from));
         self.instances.write(&self.gpu, bytemuck::cast_slice(&self.sorted.instances));
         self.lines.write(&self.gpu, bytemuck::cast_slice(&self.gpu_lines));
         self.gpu.queue.write_buffer(&self.globals, 0, bytemuck::bytes_of(&globals(packet, camera)));
-        self.gpu.queue.write_buffer(&self.selected, 0, bytemuck::bytes_of(&[packet.selected, 0, 0, 0]));
+        self.gpu.queue.write_buffer(&self.selected, 0, bytemuck::bytes_of(&[selected, 0, 0, 0]));
     }
 
     fn draw_instances(&self, pass: &mut RenderPass<'_>) {
@@ -305,7 +325,7 @@ impl Backend for GpuBackend {
     fn end_frame(&mut self) -> Result<(), BackendLost> {
         // Does not wait: pictures that are still being drawn come with a later frame.
         let _ = self.gpu.device.poll(PollType::Poll);
-        self.hand_over();
+        self.pictures.hand_over(&self.gpu);
         self.gpu.lost().map_or(Ok(()), Err)
     }
 }
@@ -314,7 +334,7 @@ impl fmt::Debug for GpuBackend {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_struct("GpuBackend")
             .field("adapter", &self.adapter_name())
-            .field("pending", &self.pending.len())
+            .field("pending", &self.pictures.len())
             .finish_non_exhaustive()
     }
 }

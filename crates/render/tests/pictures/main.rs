@@ -6,11 +6,15 @@
 #![cfg(all(feature = "gpu", not(any(downbeat_loom, downbeat_shuttle))))]
 
 mod golden;
+mod lost;
 mod sensors;
+
+#[path = "../booted/mod.rs"]
+mod booted;
 
 use std::sync::Arc;
 
-use downbeat_render::{Camera, Captured, FramePacket, GpuBackend, Instance, Material, Pose, Shape};
+use downbeat_render::{Camera, Captured, FramePacket, GpuBackend, GpuError, Instance, Material, Pose, Shape};
 use downbeat_threading::sync::Mutex;
 use glam::Vec3;
 
@@ -32,8 +36,8 @@ fn capture(gpu: &mut GpuBackend, packet: &FramePacket, camera: &Camera) -> Captu
     let drawn = gpu.capture(packet, camera, move |captured| *taken.lock() = Some(captured));
     drawn.expect("a picture of this size can be drawn");
     gpu.wait_for_pictures();
-    let captured: Option<Captured> = picture.lock().take();
-    captured.expect("waited for it")
+    let captured: Option<Result<Captured, GpuError>> = picture.lock().take();
+    captured.expect("waited for it").expect("nobody lost the device")
 }
 
 fn instance(object: u32, shape: Shape, at: Vec3) -> Instance {

@@ -1,6 +1,12 @@
 //! Depth, objects and normals against geometry, pixel by pixel.
 
-use downbeat_render::{Camera, Captured, FramePacket, GpuError, Pose, Projection, Shape};
+use std::sync::Arc;
+
+use downbeat_render::{
+    Backend as _, Camera, Captured, FramePacket, GpuBackend, GpuError, Material, Pose, Projection, Shape,
+    Sky, Sun,
+};
+use downbeat_threading::sync::Mutex;
 use glam::{Quat, Vec2, Vec3};
 
 use crate::{capture, device, instance};
@@ -22,6 +28,9 @@ fn ray(camera: &Camera, u: u32, v: u32) -> (Vec3, Vec3) {
     }
 }
 
+/// Depth, object and normal.
+type Seen = (f32, u32, Vec3);
+
 /// Compares every pixel with what `expected` says of its ray: depth, object and normal, or `None` for nothing.
 ///
 /// A pixel whose neighbourhood is not all of one object is left out: there, an edge passes.
@@ -29,7 +38,7 @@ fn compare(
     captured: &Captured,
     camera: &Camera,
     tolerance: f32,
-    expected: impl Fn(Vec3, Vec3) -> Option<(f32, u32, Vec3)>,
+    expected: impl Fn(Vec3, Vec3) -> Option<Seen>,
 ) {
     let object_at =
         |u: u32, v: u32| expected(ray(camera, u, v).0, ray(camera, u, v).1).map_or(0, |seen| seen.1);
@@ -77,26 +86,35 @@ fn sphere(origin: Vec3, direction: Vec3, centre: Vec3, radius: f32) -> Option<f3
     (root > 0.0).then(|| (-b - root.sqrt()) / a).filter(|way| *way > 0.0)
 }
 
-#[test]
-fn depth_objects_and_normals_are_what_geometry_says() {
-    let Some(mut gpu) = device() else { return };
+const BALL: u32 = 7;
+const FLOOR: u32 = 4_000_000_000;
+
+/// A ball on a tilted floor, and what geometry says of a ray.
+fn scene() -> (FramePacket, impl Fn(Vec3, Vec3) -> Option<Seen>) {
     let (centre, radius) = (Vec3::new(0.3, 0.2, 0.7), 1.1);
     let floor_normal = Quat::from_rotation_x(0.2) * Vec3::Z;
     let mut packet = FramePacket::default();
-    packet.instances.push(instance(7, Shape::Sphere { radius }, centre));
-    packet.instances.push(instance(4_000_000_000, Shape::Plane { half: Vec2::splat(400.0) }, Vec3::ZERO));
+    packet.instances.push(instance(BALL, Shape::Sphere { radius }, centre));
+    packet.instances.push(instance(FLOOR, Shape::Plane { half: Vec2::splat(400.0) }, Vec3::ZERO));
     packet.instances[1].world_from_object.rotation = Quat::from_rotation_x(0.2);
-    let expected = |origin: Vec3, direction: Vec3| {
+    let expected = move |origin: Vec3, direction: Vec3| {
         let floor = Some(-floor_normal.dot(origin) / floor_normal.dot(direction))
             .filter(|way| *way > 0.0 && *way < 60.0);
         match (sphere(origin, direction, centre, radius), floor) {
             (Some(way), floor) if floor.is_none_or(|floor| way < floor) => {
-                Some((way, 7, (origin + direction * way - centre) / radius))
+                Some((way, BALL, (origin + direction * way - centre) / radius))
             }
-            (_, Some(way)) => Some((way, 4_000_000_000, floor_normal)),
+            (_, Some(way)) => Some((way, FLOOR, floor_normal)),
             _ => None,
         }
     };
+    (packet, expected)
+}
+
+#[test]
+fn depth_objects_and_normals_are_what_geometry_says() {
+    let Some(mut gpu) = device() else { return };
+    let (packet, expected) = scene();
     // The whole pinhole model: unlike focal lengths, and an axis off the centre.
     let pinhole = Projection::Pinhole { focal: Vec2::new(210.0, 180.0), centre: Vec2::new(150.0, 88.0) };
     let views = [pinhole, Projection::Orthographic { height: 5.0 }];
@@ -105,8 +123,137 @@ fn depth_objects_and_normals_are_what_geometry_says() {
             .looking_at(Vec3::new(3.0, -5.0, 2.4), Vec3::new(0.0, 0.0, 0.5));
         let captured = capture(&mut gpu, &packet, &camera);
         // A sphere of flat triangles lies inside the round one.
-        compare(&captured, &camera, 0.006, expected);
+        compare(&captured, &camera, 0.006, &expected);
     }
+}
+
+/// Three unlike sensors: sizes whose rows need padding, unlike projections, and ranges.
+fn three_sensors() -> [Camera; 3] {
+    let pinhole = Projection::Pinhole { focal: Vec2::new(210.0, 180.0), centre: Vec2::new(150.0, 88.0) };
+    let parallel = Projection::Orthographic { height: 5.0 };
+    let camera = |width, height| Camera { far: 60.0, ..Camera::perspective(width, height, 0.9) }.as_sensor();
+    let target = Vec3::new(0.0, 0.0, 0.5);
+    [
+        Camera { projection: pinhole, ..camera(321, 201) }.looking_at(Vec3::new(3.0, -5.0, 2.4), target),
+        Camera { projection: parallel, ..camera(127, 95) }.looking_at(Vec3::new(-4.0, -3.0, 3.0), target),
+        Camera { near: 1.0, ..camera(63, 130) }.looking_at(Vec3::new(0.5, 4.0, 3.5), target),
+    ]
+}
+
+/// Light from all around and alike, and surfaces so rough that they look the same from everywhere: then the colour
+/// of an object is one number.
+fn flat_light(packet: &mut FramePacket) {
+    packet.sun = Sun { radiance: Vec3::ZERO, ..Sun::default() };
+    packet.sky = Sky { zenith: Vec3::ONE, horizon: Vec3::ONE, ground: Vec3::ONE };
+    for (instance, grey) in packet.instances.iter_mut().zip([0.2, 0.7]) {
+        instance.material = Material { base_colour: Vec3::splat(grey), metallic: 0.0, roughness: 1.0 };
+    }
+}
+
+/// What develops from light of one, reflected by half of it or seen itself.
+fn flat_colour(object: u32) -> u8 {
+    let light = match object {
+        BALL => 0.2 * 0.5 + 0.02,
+        FLOOR => 0.7 * 0.5 + 0.02,
+        _ => 1.0_f32,
+    };
+    let x = light * 0.55;
+    let toned = (x * (2.51 * x + 0.03)) / (x * (2.43 * x + 0.59) + 0.14);
+    ((1.055 * libm::powf(toned, 1.0 / 2.4) - 0.055) * 255.0).round() as u8
+}
+
+/// Asks for a picture without waiting for it.
+fn ask(gpu: &mut GpuBackend, packet: &FramePacket, camera: &Camera, pictures: &Arc<Mutex<Vec<Captured>>>) {
+    let taken = Arc::clone(pictures);
+    let deliver = move |picture: Result<Captured, GpuError>| taken.lock().push(picture.expect("no loss"));
+    gpu.capture(packet, camera, deliver).expect("a picture of this size can be drawn");
+}
+
+#[test]
+fn three_cameras_in_a_frame_each_see_their_own_picture() {
+    let Some(mut gpu) = device() else { return };
+    let (mut packet, expected) = scene();
+    flat_light(&mut packet);
+    let pictures = Arc::default();
+    gpu.begin_frame(1);
+    for camera in &three_sensors() {
+        ask(&mut gpu, &packet, camera, &pictures);
+    }
+    gpu.wait_for_pictures();
+    gpu.end_frame().unwrap();
+    let pictures = std::mem::take(&mut *pictures.lock());
+    assert_eq!(pictures.len(), 3);
+    for (camera, captured) in three_sensors().iter().zip(&pictures) {
+        compare(captured, camera, 0.006, &expected);
+        let mut seen = [0; 3];
+        for (pixel, object) in captured.objects.iter().enumerate() {
+            seen[[0, BALL, FLOOR].iter().position(|known| known == object).expect("no other object")] += 1;
+            // Where an edge passes, the colour is a mixture.
+            let (u, v) = (pixel as u32 % camera.width, pixel as u32 / camera.width);
+            let inside = (1..camera.width - 1).contains(&u) && (1..camera.height - 1).contains(&v);
+            let width = camera.width as usize;
+            let around = |by: usize| {
+                captured.objects[pixel - by] == *object && captured.objects[pixel + by] == *object
+            };
+            if inside && around(1) && around(width) && around(width + 1) && around(width - 1) {
+                let [red, green, blue, opacity] = captured.colour[pixel];
+                let flat = flat_colour(*object);
+                assert!(red.abs_diff(flat) <= 2 && red == green && green == blue, "{red} instead of {flat}");
+                assert_eq!(opacity, 255);
+            }
+        }
+        assert!(seen[1] > 300 && seen[2] > 300, "{seen:?}");
+    }
+}
+
+#[test]
+fn cameras_do_not_disturb_one_another_over_many_frames() {
+    let Some(mut gpu) = device() else { return };
+    let (packet, _) = scene();
+    let alone = three_sensors().map(|camera| capture(&mut gpu, &packet, &camera));
+    let pictures = Arc::default();
+    for frame in 0..60 {
+        gpu.begin_frame(frame);
+        for camera in &three_sensors() {
+            ask(&mut gpu, &packet, camera, &pictures);
+        }
+        gpu.end_frame().unwrap();
+    }
+    gpu.wait_for_pictures();
+    let pictures = std::mem::take(&mut *pictures.lock());
+    assert_eq!(pictures.len(), 180);
+    for (picture, alone) in pictures.iter().zip(alone.iter().cycle()) {
+        assert!(picture == alone, "a picture of {} × {} differs", picture.width, picture.height);
+    }
+}
+
+#[test]
+fn one_picture_too_many_is_refused_or_waits_for_the_oldest() {
+    let Some(mut gpu) = device() else { return };
+    let packet = FramePacket::default();
+    let arrived = Arc::new(Mutex::new(Vec::new()));
+    let deliver = |number: u32| {
+        let arrived = Arc::clone(&arrived);
+        move |picture: Result<Captured, GpuError>| arrived.lock().push((number, picture.unwrap().width))
+    };
+    let camera = |width| Camera::perspective(width, 1, 1.0);
+    let mut asked = 0;
+    let refused = loop {
+        match gpu.try_capture(&packet, &camera(asked + 1), deliver(asked)) {
+            Ok(()) => asked += 1,
+            Err(refused) => break refused,
+        }
+        assert!(asked <= 1000, "there is a limit");
+    };
+    assert!(matches!(refused, GpuError::PicturesPending { pictures_max } if pictures_max == asked as usize));
+    assert!(refused.to_string().contains("try again after the next frame"), "{refused}");
+    assert!(arrived.lock().is_empty(), "nobody has asked what has come");
+    gpu.capture(&packet, &camera(asked + 1), deliver(asked)).unwrap();
+    assert!(!arrived.lock().is_empty(), "the oldest made way");
+    gpu.try_capture(&packet, &camera(asked + 2), deliver(asked + 1)).unwrap();
+    gpu.wait_for_pictures();
+    let expected: Vec<(u32, u32)> = (0..asked + 2).map(|number| (number, number + 1)).collect();
+    assert_eq!(*arrived.lock(), expected, "all of them, in order");
 }
 
 #[test]
