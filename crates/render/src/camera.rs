@@ -45,7 +45,7 @@ pub struct Camera {
     pub near: f32,
     /// What is farther is not seen.
     pub far: f32,
-    /// Whether its colours show what is there for people alone: lines, the grid and the outline. Depth, objects
+    /// Whether its colours show what is there for people alone: lines, labels, the grid and the outline. Depth, objects
     /// and normals never do.
     pub overlays: bool,
 }

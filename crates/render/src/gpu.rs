@@ -3,9 +3,11 @@
 //! A picture goes through four passes: the shadow map, what sensors see (depth, objects, normals), light, and its
 //! development into colours with the outline of what is selected. All of it runs on the thread that renders.
 
+mod atlas;
 mod capture;
 mod device;
 mod instances;
+mod labels;
 mod pipelines;
 mod targets;
 
@@ -26,6 +28,7 @@ use self::capture::Pictures;
 use self::device::Gpu;
 pub use self::device::GpuError;
 use self::instances::{GpuLine, Sorted};
+use self::labels::Labels;
 use self::pipelines::{DEPTH, Pipelines};
 use self::targets::{SHADOW_SIDE, Target, Targets};
 use crate::backend::{Backend, BackendLost};
@@ -50,6 +53,7 @@ pub struct GpuBackend {
     lines: Growing,
     sorted: Sorted,
     gpu_lines: Vec<GpuLine>,
+    labels: Labels,
     /// By size, the one used last at the end.
     targets: Vec<Targets>,
     pictures: Pictures,
@@ -130,6 +134,7 @@ impl GpuBackend {
             lines: Growing::new("lines"),
             sorted: Sorted::default(),
             gpu_lines: Vec::new(),
+            labels: Labels::new(&gpu.device),
             targets: Vec::new(),
             pictures: Pictures::default(),
             gpu,
@@ -290,15 +295,21 @@ impl GpuBackend {
         develop.set_pipeline(&self.pipelines.develop);
         develop.set_bind_group(0, &develop_group, &[]);
         develop.draw(0..3, 0..1);
+        // Behind the development: a label's colour is a colour, not light.
+        self.labels.draw(&mut develop, &self.gpu.device, &self.pipelines, &targets.sensed_depth.view);
     }
 
     fn fill_buffers(&mut self, packet: &FramePacket, camera: &Camera) {
         self.sorted.fill(packet, self.meshes.len());
         self.gpu_lines.clear();
         // Sensors see the world, not what is there for people alone.
-        let (lines, selected) =
-            if camera.overlays { (&*packet.lines, packet.selected) } else { (&[][..], 0) };
+        let (lines, labels, selected) = if camera.overlays {
+            (&*packet.lines, &*packet.labels, packet.selected)
+        } else {
+            (&[][..], &[][..], 0)
+        };
         self.gpu_lines.extend(lines.iter().map(GpuLine::from));
+        self.labels.fill(&self.gpu, labels, camera);
         self.instances.write(&self.gpu, bytemuck::cast_slice(&self.sorted.instances));
         self.lines.write(&self.gpu, bytemuck::cast_slice(&self.gpu_lines));
         self.gpu.queue.write_buffer(&self.globals, 0, bytemuck::bytes_of(&globals(packet, camera)));

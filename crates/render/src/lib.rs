@@ -43,6 +43,7 @@ mod frame;
 #[cfg(feature = "gpu")]
 mod gpu;
 mod handshake;
+mod label;
 mod mesh;
 mod null;
 mod packet;
@@ -56,6 +57,7 @@ pub use config::{RenderConfig, ThreadingPolicy};
 pub use failure::{RefusedCommand, RenderError, RenderState, StartError};
 #[cfg(feature = "gpu")]
 pub use gpu::{Captured, GpuBackend, GpuError};
+pub use label::{Label, Occlusion};
 pub use mesh::{Mesh, Vertex};
 pub use null::NullBackend;
 pub use packet::{FramePacket, Instance, Line, Material, MeshId, Pose, Shape, Sky, Sun};

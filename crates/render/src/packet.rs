@@ -3,7 +3,11 @@
 //! Whoever extracts a packet has already chosen where between two steps the picture is: poses are interpolated with
 //! [`Pose::between`] on extraction. Nothing here knows a world.
 
+use std::sync::Arc;
+
 use glam::{Mat4, Quat, Vec2, Vec3};
+
+use crate::label::Label;
 
 /// A position and a rotation.
 #[derive(Debug, Clone, Copy, PartialEq)]
@@ -183,6 +187,8 @@ pub struct FramePacket {
     pub instances: Vec<Instance>,
     /// Lines for debugging.
     pub lines: Vec<Line>,
+    /// Text for debugging. Later ones are drawn over earlier ones.
+    pub labels: Vec<Label>,
     /// The light that casts shadows.
     pub sun: Sun,
     /// The light from all around.
@@ -198,6 +204,7 @@ impl FramePacket {
     pub fn clear(&mut self) {
         self.instances.clear();
         self.lines.clear();
+        self.labels.clear();
         self.selected = 0;
     }
 
@@ -232,6 +239,11 @@ impl FramePacket {
         self.line(point - side, point + side, colour);
         self.line(point - other, point + other, colour);
         self.line(point, point + normal.normalize_or_zero() * size * 2.0, colour);
+    }
+
+    /// A label for debugging, above its position; see [`Label`] for others.
+    pub fn label(&mut self, position: Vec3, text: impl Into<Arc<str>>) {
+        self.labels.push(Label::new(position, text));
     }
 
     fn line(&mut self, from: Vec3, to: Vec3, colour: Vec3) {

@@ -10,6 +10,7 @@ use wgpu::{
 };
 
 use super::instances::{GpuInstance, GpuLine};
+use super::labels::GpuGlyph;
 use crate::mesh::Vertex;
 
 pub(super) const LIGHT: TextureFormat = TextureFormat::Rgba16Float;
@@ -25,6 +26,7 @@ pub(super) struct Layouts {
     pub(super) globals: BindGroupLayout,
     pub(super) shadow: BindGroupLayout,
     pub(super) develop: BindGroupLayout,
+    pub(super) labels: BindGroupLayout,
 }
 
 pub(super) struct Pipelines {
@@ -36,6 +38,7 @@ pub(super) struct Pipelines {
     pub(super) lines: RenderPipeline,
     pub(super) sensed: RenderPipeline,
     pub(super) develop: RenderPipeline,
+    pub(super) labels: RenderPipeline,
 }
 
 impl Pipelines {
@@ -48,6 +51,7 @@ impl Pipelines {
         };
         let scene = module("scene", include_str!("scene.wgsl"));
         let develop = module("develop", include_str!("develop.wgsl"));
+        let labels = module("labels", include_str!("labels.wgsl"));
         let layouts = Layouts::new(device);
         let make = |plan: Plan<'_>| plan.make(device);
         let both = [&layouts.globals, &layouts.shadow];
@@ -121,6 +125,17 @@ impl Pipelines {
                 targets: &[COLOUR],
                 ..Plan::new(&develop, &[])
             }),
+            labels: make(Plan {
+                label: "labels",
+                layouts: &[&layouts.labels],
+                vertex: "glyph_vertex",
+                fragment: Some("glyph_fragment"),
+                buffers: Buffers::Glyphs,
+                targets: &[COLOUR],
+                blend: true,
+                cull: None,
+                ..Plan::new(&labels, &[])
+            }),
             layouts,
         }
     }
@@ -132,6 +147,7 @@ enum Buffers {
     None,
     Mesh,
     Lines,
+    Glyphs,
 }
 
 /// A pipeline by what sets it apart from the others.
@@ -181,6 +197,7 @@ impl<'a> Plan<'a> {
             3 => Float32x4, 4 => Float32x4, 5 => Float32x4, 6 => Float32x4, 7 => Float32x2, 8 => Uint32
         ];
         let stroke = vertex_attr_array![0 => Float32x4, 1 => Float32x4, 2 => Float32x4];
+        let glyph = vertex_attr_array![0 => Float32x4, 1 => Float32x4, 2 => Float32x4, 3 => Float32x4];
         let buffer = |stride: usize, step_mode, attributes| {
             Some(VertexBufferLayout { array_stride: stride as u64, step_mode, attributes })
         };
@@ -191,6 +208,7 @@ impl<'a> Plan<'a> {
                 buffer(size_of::<GpuInstance>(), VertexStepMode::Instance, &thing),
             ],
             Buffers::Lines => vec![buffer(size_of::<GpuLine>(), VertexStepMode::Instance, &stroke)],
+            Buffers::Glyphs => vec![buffer(size_of::<GpuGlyph>(), VertexStepMode::Instance, &glyph)],
         };
         let blend = self.blend.then_some(BlendState::ALPHA_BLENDING);
         let target = |format: &TextureFormat| {
@@ -268,6 +286,7 @@ impl Layouts {
                     uniform,
                 ],
             ),
+            labels: layout("labels", &[texture(TextureSampleType::Float { filterable: false }); 2]),
         }
     }
 }

@@ -16,7 +16,7 @@ const FAR_OFF: u8 = 24;
 const FAR_OFF_SHARE_MAX: f32 = 0.005;
 const MEAN_DIFFERENCE_MAX: f32 = 1.5;
 
-fn check(name: &str, width: u32, height: u32, rgb: &[u8]) {
+pub(crate) fn check(name: &str, width: u32, height: u32, rgb: &[u8]) {
     let path =
         Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/pictures/golden").join(format!("{name}.png"));
     if std::env::var_os("UPDATE_GOLDEN").is_some() {
@@ -58,7 +58,7 @@ fn read(path: &Path) -> (u32, u32, Vec<u8>) {
     (info.width, info.height, pixels)
 }
 
-fn colours(captured: &Captured) -> Vec<u8> {
+pub(crate) fn colours(captured: &Captured) -> Vec<u8> {
     captured.colour.iter().flat_map(|[red, green, blue, _]| [*red, *green, *blue]).collect()
 }
 
@@ -66,7 +66,7 @@ fn view() -> Camera {
     Camera::perspective(320, 200, 0.7).looking_at(Vec3::new(2.6, -4.2, 2.3), Vec3::new(0.0, 0.0, 0.5))
 }
 
-fn on_a_floor(things: Vec<Instance>) -> FramePacket {
+pub(crate) fn on_a_floor(things: Vec<Instance>) -> FramePacket {
     let floor = Material { base_colour: Vec3::splat(0.35), metallic: 0.0, roughness: 0.9 };
     let mut packet = FramePacket { instances: things, ..FramePacket::default() };
     packet.sun.shadow_radius = 5.0;
@@ -77,7 +77,7 @@ fn on_a_floor(things: Vec<Instance>) -> FramePacket {
     packet
 }
 
-fn painted(mut instance: Instance, colour: [f32; 3], metallic: f32, roughness: f32) -> Instance {
+pub(crate) fn painted(mut instance: Instance, colour: [f32; 3], metallic: f32, roughness: f32) -> Instance {
     instance.material = Material { base_colour: colour.into(), metallic, roughness };
     instance
 }

@@ -18,6 +18,7 @@ type Answer = Arc<Mutex<Option<Result<Captured, GpuError>>>>;
 fn scene() -> (FramePacket, Camera) {
     let mut packet = FramePacket { grid: true, ..FramePacket::default() };
     packet.instances.push(instance(1, Shape::Sphere { radius: 0.8 }, Vec3::Z));
+    packet.label(Vec3::Z * 2.0, "again");
     (packet, Camera::perspective(90, 60, 0.8).looking_at(Vec3::new(1.0, -5.0, 2.0), Vec3::Z))
 }
 

@@ -6,6 +6,7 @@
 #![cfg(all(feature = "gpu", not(any(downbeat_loom, downbeat_shuttle))))]
 
 mod golden;
+mod labels;
 mod lost;
 mod sensors;
 
