@@ -6,6 +6,7 @@
 use std::collections::VecDeque;
 use std::sync::Arc;
 
+use downbeat_threading::caught;
 use downbeat_threading::sync::atomic::{AtomicU8, Ordering};
 use half::f16;
 use wgpu::{
@@ -169,7 +170,8 @@ impl Pictures {
 impl Drop for Pictures {
     fn drop(&mut self) {
         for pending in self.pending.drain(..) {
-            (pending.deliver)(Err(GpuError::Dropped));
+            // One that panics keeps nobody else from being told, and there is nobody to report it to.
+            let _ = caught(|| (pending.deliver)(Err(GpuError::Dropped)));
         }
     }
 }

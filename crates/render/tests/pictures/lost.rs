@@ -10,6 +10,7 @@ use downbeat_threading::sync::Mutex;
 use glam::Vec3;
 
 use crate::booted::{BOTH, booted};
+use crate::quiet::{ON_PURPOSE, quiet_panics};
 use crate::{capture, device, instance};
 
 /// What became of a picture; `None` if nobody has said.
@@ -101,6 +102,9 @@ fn waiting_for_pictures_of_a_lost_device_ends() {
 #[test]
 fn pictures_on_their_way_when_the_backend_is_dropped_are_answered() {
     let Some(mut gpu) = device() else { return };
+    quiet_panics();
+    let (packet, camera) = scene();
+    gpu.capture(&packet, &camera, |_| panic!("{ON_PURPOSE}")).unwrap();
     let answer = ask(&mut gpu);
     drop(gpu);
     let answer = answer.lock().take().expect("answered");

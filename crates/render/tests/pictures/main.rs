@@ -12,6 +12,8 @@ mod sensors;
 
 #[path = "../booted/mod.rs"]
 mod booted;
+#[path = "../quiet/mod.rs"]
+mod quiet;
 
 use std::sync::Arc;
 
