@@ -1,7 +1,7 @@
 //! The wgpu backend: draws packets, off screen, and brings the pictures back.
 //!
 //! A picture goes through four passes: the shadow map, what sensors see (depth, objects, normals), light, and its
-//! development into colours with the outline of what is selected. All of it runs on the thread that renders.
+//! development into colours with the outline of what is selected and the labels. All of it runs on the thread that renders.
 
 mod atlas;
 mod capture;
