@@ -1,4 +1,4 @@
-//! The wgpu backend: draws packets, off screen, and brings the pictures back.
+//! The wgpu backend: draws packets, brings the pictures back, and shows the main view in a window if it has one.
 //!
 //! A picture goes through four passes: the shadow map, what sensors see (depth, objects, normals), light, and its
 //! development into colours with the outline of what is selected and the labels. All of it runs on the thread that renders.
@@ -9,7 +9,9 @@ mod device;
 mod instances;
 mod labels;
 mod pipelines;
+mod standing;
 mod targets;
+mod window;
 
 use std::fmt;
 
@@ -31,6 +33,8 @@ use self::instances::{GpuLine, Sorted};
 use self::labels::Labels;
 use self::pipelines::{DEPTH, Pipelines};
 use self::targets::{SHADOW_SIDE, Target, Targets};
+use self::window::Window;
+pub use self::window::{Presented, WindowConfig};
 use crate::backend::{Backend, BackendLost};
 use crate::camera::{Camera, Projection};
 use crate::mesh::Mesh;
@@ -41,6 +45,8 @@ const TARGETS_MAX: usize = 8;
 
 /// Draws with wgpu.
 pub struct GpuBackend {
+    /// First, so that the surface goes before the device that draws on it.
+    window: Option<Window>,
     gpu: Gpu,
     pipelines: Pipelines,
     meshes: Vec<GpuMesh>,
@@ -123,6 +129,7 @@ impl GpuBackend {
             entries: &[entry(0, globals.as_entire_binding())],
         });
         let mut backend = Self {
+            window: None,
             pipelines,
             meshes: Vec::new(),
             shadow,
@@ -334,10 +341,12 @@ impl Backend for GpuBackend {
     fn begin_frame(&mut self, _number: u64) {}
 
     fn end_frame(&mut self) -> Result<(), BackendLost> {
+        let shown = self.window.as_mut().map_or(Ok(()), |window| window.show(&self.gpu));
         // Does not wait: pictures that are still being drawn come with a later frame.
         let _ = self.gpu.device.poll(PollType::Poll);
         self.pictures.hand_over(&self.gpu);
-        self.gpu.lost().map_or(Ok(()), Err)
+        // A lost device is also the reason for whatever became of the window.
+        self.gpu.lost().map_or(shown, Err)
     }
 }
 

@@ -33,7 +33,7 @@
 //! - A free runs once, after the commands of the frame it was submitted in, and never before.
 //! - While main waits for the render thread it runs the dispatcher's tasks, so a command may call main.
 //!
-//! It does not know what a world is, and nothing here opens a window.
+//! It does not know what a world is, and nothing here opens a window: a backend may be given one to show its pictures in.
 
 mod backend;
 mod camera;
@@ -56,7 +56,7 @@ pub use camera::{Camera, Projection};
 pub use config::{RenderConfig, ThreadingPolicy};
 pub use failure::{RefusedCommand, RenderError, RenderState, StartError};
 #[cfg(feature = "gpu")]
-pub use gpu::{Captured, GpuBackend, GpuError};
+pub use gpu::{Captured, GpuBackend, GpuError, Presented, WindowConfig};
 pub use label::{Label, Occlusion};
 pub use mesh::{Mesh, Vertex};
 pub use null::NullBackend;

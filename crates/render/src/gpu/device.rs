@@ -23,6 +23,18 @@ pub enum GpuError {
         /// What was tried.
         reason: String,
     },
+    /// Nothing can be shown in the window.
+    #[error(
+        "nothing can draw on this window: {reason}; check that its display is still there, \
+         or draw without a window"
+    )]
+    NoSurface {
+        /// What was said.
+        reason: String,
+    },
+    /// A picture was to be shown, and there is nowhere to.
+    #[error("this backend has no window; make it with `GpuBackend::for_window`, or capture the picture")]
+    NoWindow,
     /// There is one, and it refuses.
     #[error("the graphics adapter `{adapter}` gives no device: {reason}")]
     NoDevice {
@@ -81,6 +93,7 @@ pub(crate) struct Gpu {
     pub(crate) device: Device,
     pub(crate) queue: Queue,
     pub(crate) info: AdapterInfo,
+    pub(crate) adapter: Adapter,
     reports: Arc<Reports>,
 }
 
@@ -115,7 +128,7 @@ impl Gpu {
         device.set_device_lost_callback(move |reason, message| {
             noted.lost.lock().get_or_insert(BackendLost { reason: format!("{reason:?}: {message}") });
         });
-        Ok(Self { device, queue, info, reports })
+        Ok(Self { device, queue, info, adapter, reports })
     }
 
     pub(crate) fn lost(&self) -> Option<BackendLost> {
@@ -126,6 +139,14 @@ impl Gpu {
     pub(crate) fn check(&self) -> Result<(), GpuError> {
         self.lost().map_or(Ok(()), Err)?;
         self.reports.error.lock().take().map_or(Ok(()), |error| Err(GpuError::Validation(error)))
+    }
+
+    /// What `work` returns, and the first error that it caused. One from before it stays for whoever asks.
+    pub(crate) fn watched<T>(&self, work: impl FnOnce() -> T) -> (T, Option<GpuError>) {
+        let earlier = self.reports.error.lock().take();
+        let done = work();
+        let caused = std::mem::replace(&mut *self.reports.error.lock(), earlier);
+        (done, caused.map(GpuError::Validation))
     }
 
     pub(crate) fn check_size(&self, width: u32, height: u32) -> Result<(), GpuError> {
@@ -155,7 +176,11 @@ fn adapter(instance: &Instance, surface: Option<&Surface<'static>>) -> Result<Ad
             ..RequestAdapterOptions::default()
         }))
     };
-    ask(false).or_else(|_| ask(true)).map_err(|error| GpuError::NoAdapter { reason: error.to_string() })
+    let none = |error: wgpu::RequestAdapterError| {
+        let place = if surface.is_some() { "none can draw on this window: " } else { "" };
+        GpuError::NoAdapter { reason: format!("{place}{error}") }
+    };
+    ask(false).or_else(|_| ask(true)).map_err(none)
 }
 
 #[cfg(all(test, not(any(downbeat_loom, downbeat_shuttle))))]

@@ -15,6 +15,8 @@ use crate::mesh::Vertex;
 
 pub(super) const LIGHT: TextureFormat = TextureFormat::Rgba16Float;
 pub(super) const COLOUR: TextureFormat = TextureFormat::Rgba8UnormSrgb;
+/// The same bytes, taken for what they are.
+pub(super) const COLOUR_BYTES: TextureFormat = TextureFormat::Rgba8Unorm;
 pub(super) const DEPTH: TextureFormat = TextureFormat::Depth32Float;
 pub(super) const SENSED_DEPTH: TextureFormat = TextureFormat::R32Float;
 pub(super) const OBJECTS: TextureFormat = TextureFormat::R32Uint;
@@ -141,6 +143,40 @@ impl Pipelines {
     }
 }
 
+/// What puts a finished picture into a window.
+pub(super) struct Presenting {
+    pub(super) layout: BindGroupLayout,
+    pub(super) pipeline: RenderPipeline,
+}
+
+impl Presenting {
+    pub(super) fn new(device: &Device, format: TextureFormat) -> Self {
+        let module = device.create_shader_module(ShaderModuleDescriptor {
+            label: Some("present"),
+            source: ShaderSource::Wgsl(include_str!("present.wgsl").into()),
+        });
+        let layout = layout(
+            device,
+            "present",
+            &[
+                texture(TextureSampleType::Float { filterable: true }),
+                BindingType::Sampler(SamplerBindingType::Filtering),
+            ],
+        );
+        let pipeline = Plan {
+            label: "present",
+            layouts: &[&layout],
+            vertex: "whole_vertex",
+            fragment: Some("present_fragment"),
+            targets: &[format],
+            cull: None,
+            ..Plan::new(&module, &[])
+        }
+        .make(device);
+        Self { layout, pipeline }
+    }
+}
+
 /// Which buffers a vertex shader reads.
 #[derive(Clone, Copy)]
 enum Buffers {
@@ -247,30 +283,11 @@ impl<'a> Plan<'a> {
 
 impl Layouts {
     fn new(device: &Device) -> Self {
-        let layout = |label, entries: &[BindingType]| {
-            let entries: Vec<BindGroupLayoutEntry> = (0..)
-                .zip(entries)
-                .map(|(binding, ty)| BindGroupLayoutEntry {
-                    binding,
-                    visibility: ShaderStages::VERTEX_FRAGMENT,
-                    ty: *ty,
-                    count: None,
-                })
-                .collect();
-            device.create_bind_group_layout(&BindGroupLayoutDescriptor {
-                label: Some(label),
-                entries: &entries,
-            })
-        };
+        let layout = |label, entries: &[BindingType]| layout(device, label, entries);
         let uniform = BindingType::Buffer {
             ty: BufferBindingType::Uniform,
             has_dynamic_offset: false,
             min_binding_size: None,
-        };
-        let texture = |sample_type| BindingType::Texture {
-            sample_type,
-            view_dimension: TextureViewDimension::D2,
-            multisampled: false,
         };
         Self {
             globals: layout("globals", &[uniform]),
@@ -289,4 +306,21 @@ impl Layouts {
             labels: layout("labels", &[texture(TextureSampleType::Float { filterable: false }); 2]),
         }
     }
+}
+
+fn layout(device: &Device, label: &str, entries: &[BindingType]) -> BindGroupLayout {
+    let entries: Vec<BindGroupLayoutEntry> = (0..)
+        .zip(entries)
+        .map(|(binding, ty)| BindGroupLayoutEntry {
+            binding,
+            visibility: ShaderStages::VERTEX_FRAGMENT,
+            ty: *ty,
+            count: None,
+        })
+        .collect();
+    device.create_bind_group_layout(&BindGroupLayoutDescriptor { label: Some(label), entries: &entries })
+}
+
+fn texture(sample_type: TextureSampleType) -> BindingType {
+    BindingType::Texture { sample_type, view_dimension: TextureViewDimension::D2, multisampled: false }
 }

@@ -4,7 +4,7 @@ use wgpu::{
     Device, Extent3d, Texture, TextureDescriptor, TextureDimension, TextureFormat, TextureUsages, TextureView,
 };
 
-use super::pipelines::{COLOUR, DEPTH, LIGHT, NORMALS, OBJECTS, SAMPLES, SENSED_DEPTH};
+use super::pipelines::{COLOUR, COLOUR_BYTES, DEPTH, LIGHT, NORMALS, OBJECTS, SAMPLES, SENSED_DEPTH};
 
 /// Edge of the shadow map.
 pub(super) const SHADOW_SIDE: u32 = 2048;
@@ -35,7 +35,8 @@ impl Target {
             dimension: TextureDimension::D2,
             format,
             usage,
-            view_formats: &[],
+            // A window may want the bytes of a picture as they are.
+            view_formats: if format == COLOUR { &[COLOUR_BYTES] } else { &[] },
         });
         let view = texture.create_view(&wgpu::TextureViewDescriptor::default());
         Self { texture, view }

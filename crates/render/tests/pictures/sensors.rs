@@ -3,8 +3,8 @@
 use std::sync::Arc;
 
 use downbeat_render::{
-    Backend as _, Camera, Captured, FramePacket, GpuBackend, GpuError, Material, Pose, Projection, Shape,
-    Sky, Sun,
+    Backend as _, Camera, Captured, FramePacket, GpuBackend, GpuError, Material, Pose, Presented, Projection,
+    Shape, Sky, Sun,
 };
 use downbeat_threading::sync::Mutex;
 use glam::{Quat, Vec2, Vec3};
@@ -306,4 +306,16 @@ fn scaled_and_turned_shapes_keep_their_size() {
         let covered = captured.objects.iter().filter(|object| **object == 1).count() as f32 / 2500.0;
         assert!((covered - square_metres).abs() < 0.05, "{shape:?}: {covered} m² instead of {square_metres}");
     }
+}
+
+#[test]
+fn without_a_window_nothing_is_presented_and_pictures_are_still_taken() {
+    let Some(mut gpu) = device() else { return };
+    let (packet, camera) = (FramePacket::default(), Camera::perspective(32, 16, 1.0));
+    let refused = gpu.present(&packet, &camera);
+    assert!(matches!(refused, Err(GpuError::NoWindow)), "{refused:?}");
+    gpu.resize([64, 64]);
+    gpu.end_frame().expect("the device is there");
+    assert_eq!(gpu.presented(), Presented::default());
+    assert_eq!(capture(&mut gpu, &packet, &camera).colour.len(), 32 * 16);
 }
