@@ -10,6 +10,8 @@ mod shell;
 mod tally;
 mod test;
 mod tidy;
+#[cfg(target_os = "linux")]
+mod window;
 
 use std::process::ExitCode;
 
@@ -38,8 +40,8 @@ struct Cli {
 
 #[derive(Subcommand)]
 enum Task {
-    /// Run everything CI runs: format, lints, tests, docs, examples, loom and shuttle models, memory check, tidy,
-    /// licences. Gets software Vulkan and valgrind with apt where it may.
+    /// Run everything CI runs: format, lints, tests, docs, examples, a window, loom and shuttle models, memory check,
+    /// tidy, licences. Gets software Vulkan, Xvfb and valgrind with apt where it may.
     ///
     /// Formatting and lints stop the run at once. All other steps run, and failures are listed at the end.
     /// The last line is `N passed, N failed`: tests, doctests, examples, loom models and mutants count one by
@@ -70,6 +72,11 @@ enum Task {
     },
     /// Check what the compiler does not: file heads, crate arrows, manifests, ARCHITECTURE.md, mutants.
     Tidy,
+    /// Open a window on an X server without a screen and check what it shows, under both threading policies.
+    ///
+    /// What was seen is kept in `target/window`.
+    #[cfg(target_os = "linux")]
+    Window,
     /// Break the code in each way listed in xtask/mutants.toml and require that a test notices.
     Mutants {
         /// Run only this mutant.
@@ -100,6 +107,8 @@ fn run(cli: &Cli) -> Result<Tally> {
         }
         Task::Bench { name, json } => bench::run(&workspace, name.as_deref(), *json),
         Task::Tidy => tidy::run(&workspace),
+        #[cfg(target_os = "linux")]
+        Task::Window => window::run(&workspace).map(announced),
         Task::Mutants { name } => mutants::run(&workspace, Kind::Tests, name.as_deref()).map(announced),
     }
 }

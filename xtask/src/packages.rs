@@ -34,6 +34,24 @@ pub(crate) const SOFTWARE_VULKAN: Need = Need {
     is_there: || has_driver("/usr/share/vulkan/icd.d") || has_driver("/etc/vulkan/icd.d"),
 };
 
+/// Windows on a machine without a screen. winit loads the other packages when it opens one.
+#[cfg(target_os = "linux")]
+pub(crate) const XVFB: Need = Need {
+    name: "Xvfb",
+    packages: &[
+        "xvfb",
+        "libx11-6",
+        "libx11-xcb1",
+        "libxcursor1",
+        "libxi6",
+        "libxrandr2",
+        "libxkbcommon0",
+        "libxkbcommon-x11-0",
+    ],
+    purpose: "to open windows without a screen",
+    is_there: has_x,
+};
+
 /// Whether it is there, after trying to install it. Where CI is true, a missing one is an error.
 pub(crate) fn have(need: Need) -> Result<bool> {
     let Need { name, packages, purpose, is_there } = need;
@@ -68,6 +86,21 @@ fn answers(program: &str) -> bool {
 /// Any Vulkan driver will do; a real one does not need Mesa's.
 fn has_driver(folder: &str) -> bool {
     std::fs::read_dir(folder).is_ok_and(|mut drivers| drivers.next().is_some())
+}
+
+/// The server and all that winit loads.
+#[cfg(target_os = "linux")]
+fn has_x() -> bool {
+    // Not on every user's path.
+    let mut libraries = Command::new("/sbin/ldconfig");
+    libraries.arg("-p");
+    let Ok(libraries) = shell::stdout_of(libraries) else { return false };
+    let libraries = String::from_utf8_lossy(&libraries);
+    let names = ["libX11.so.6", "libX11-xcb.so.1", "libXcursor.so.1", "libXi.so.6", "libXrandr.so.2"];
+    let keyboard = ["libxkbcommon.so.0", "libxkbcommon-x11.so.0"];
+    let folders = std::env::var_os("PATH").unwrap_or_default();
+    std::env::split_paths(&folders).any(|folder| folder.join("Xvfb").is_file())
+        && names.iter().chain(&keyboard).all(|name| libraries.contains(name))
 }
 
 fn is_root() -> bool {

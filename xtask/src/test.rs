@@ -13,6 +13,8 @@ use crate::mutants::Kind;
 use crate::packages::{self, SOFTWARE_VULKAN};
 use crate::runner::TestRunner;
 use crate::tally::Tally;
+#[cfg(target_os = "linux")]
+use crate::window;
 use crate::{loom, memcheck, mutants, shell, tidy};
 
 struct Step {
@@ -29,6 +31,8 @@ const CHECKS: &[Step] = &[
     Step { name: "doctests", run: doctests },
     Step { name: "docs", run: docs },
     Step { name: "examples", run: examples },
+    #[cfg(target_os = "linux")]
+    Step { name: "window", run: window::run },
     Step { name: "loom", run: |workspace| loom::run(workspace, Checker::Loom, None) },
     Step { name: "shuttle", run: |workspace| loom::run(workspace, Checker::Shuttle, None) },
     Step { name: "memcheck", run: memcheck::run },
@@ -40,6 +44,8 @@ const CHECKS: &[Step] = &[
 const MUTANTS: Step = Step { name: "mutants", run: |workspace| mutants::run(workspace, Kind::Tests, None) };
 
 const EXAMPLES_PACKAGE: &str = "downbeat-examples";
+/// Opens a window until it is closed: that is a step of its own.
+pub(crate) const WINDOW_EXAMPLE: &str = "window";
 
 /// Runs all the steps and prints the summary.
 pub(crate) fn run(workspace: &Metadata, with_mutants: bool) -> Tally {
@@ -169,6 +175,9 @@ fn docs(workspace: &Metadata) -> Result<Tally> {
 fn examples(workspace: &Metadata) -> Result<Tally> {
     let mut tally = Tally::default();
     for executable in example_executables(workspace)? {
+        if executable.file_stem() == Some(WINDOW_EXAMPLE) {
+            continue;
+        }
         let mut example = Command::new(&executable);
         example.current_dir(&workspace.workspace_root);
         let status = shell::run_streamed(example)?.status;
@@ -183,7 +192,7 @@ fn examples(workspace: &Metadata) -> Result<Tally> {
 }
 
 /// Builds with the features of the whole workspace, as the tests did, so that nothing is built twice.
-fn example_executables(workspace: &Metadata) -> Result<Vec<Utf8PathBuf>> {
+pub(crate) fn example_executables(workspace: &Metadata) -> Result<Vec<Utf8PathBuf>> {
     let packages = workspace.workspace_packages();
     let package = packages
         .iter()
