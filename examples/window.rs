@@ -265,7 +265,7 @@ fn finish(
     let presented = render.shut_down(dispatcher)?.presented();
     if let Some(path) = shot {
         let picture = picture.lock().take().ok_or("the picture did not come back")?;
-        write(path, &picture)?;
+        write(path, &picture?)?;
     }
     Ok(presented)
 }

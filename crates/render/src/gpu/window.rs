@@ -120,7 +120,7 @@ impl GpuBackend {
         if let Some(window) = &mut self.window {
             window.put_back(targets);
         }
-        self.gpu.take_error().map_or(Ok(()), Err)
+        self.gpu.check()
     }
 
     /// Tells the window's new size in pixels, before the first frame of that size; zero while it is minimised.
