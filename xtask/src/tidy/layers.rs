@@ -17,7 +17,7 @@ const ROOMS: &[Room] = &[
     Room { name: "time", layer: 0, uses: &[] },
     Room { name: "threading", layer: 0, uses: &[] },
     Room { name: "render", layer: 1, uses: &["threading"] },
-    Room { name: "world", layer: 1, uses: &["time"] },
+    Room { name: "world", layer: 1, uses: &["time", "threading"] },
     Room { name: "physics", layer: 2, uses: &["time", "world"] },
     Room { name: "remote", layer: 3, uses: &["time", "threading", "world"] },
     Room { name: "app", layer: 4, uses: &["time", "threading", "render", "world", "physics", "remote"] },

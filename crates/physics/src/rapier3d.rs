@@ -1,0 +1,163 @@
+//! rapier3d as a subsystem: bodies of [`Space::Solid`], their colliders and joints.
+//!
+//! Before a step, what changed in the world goes into the solver; after it, poses, velocities and joint states come
+//! back. Whether something changed is told by the versions of columns, so a quiet scene costs one comparison each.
+
+mod convert;
+mod joints;
+mod motion;
+mod query;
+mod structure;
+mod touch;
+
+use downbeat_time::{BoxError, Phase, StepContext};
+use downbeat_world::{
+    Birth, EntityId, SettingsError, Space, StateHasher, Subsystem, SubsystemKind, World, settings_from,
+    settings_into, state_from, state_into,
+};
+use glam::Vec3;
+use rapier3d::prelude::{IntegrationParameters, PhysicsWorld};
+use serde::{Deserialize, Serialize};
+
+pub use query::RayHit;
+
+use structure::Structure;
+use touch::Touches;
+
+/// The kind that scenes name `rapier3d`.
+pub(crate) const KIND: SubsystemKind = SubsystemKind {
+    name: "rapier3d",
+    about: "rigid bodies, contacts, joints and articulations in three dimensions",
+    runner: "Robot",
+    phase: Phase::Physics,
+    priority: 0,
+    make: |birth: &Birth<'_>| Ok(Box::new(Rapier3d::new(settings_from(birth.settings)?)?)),
+};
+
+/// How the solver works.
+#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
+#[serde(default, deny_unknown_fields)]
+pub struct Rapier3dSettings {
+    /// Metres per square second.
+    pub gravity: Vec3,
+    /// Solver steps for each step of the runner.
+    pub substeps: u32,
+    /// Iterations of the solver in each of them.
+    pub iterations: u32,
+}
+
+impl Default for Rapier3dSettings {
+    fn default() -> Self {
+        Self { gravity: Vec3::new(0.0, 0.0, -9.81), substeps: 1, iterations: 4 }
+    }
+}
+
+/// The solver as a subsystem.
+pub struct Rapier3d {
+    settings: Rapier3dSettings,
+    state: State,
+    touches: Touches,
+}
+
+/// What is saved.
+#[derive(Default, Serialize, Deserialize)]
+struct State {
+    physics: PhysicsWorld,
+    structure: Structure,
+}
+
+impl Rapier3d {
+    /// A solver without bodies.
+    pub fn new(settings: Rapier3dSettings) -> Result<Self, SettingsError> {
+        check(&settings)?;
+        let mut solver = Self { settings, state: State::default(), touches: Touches::default() };
+        solver.take_settings();
+        Ok(solver)
+    }
+
+    fn take_settings(&mut self) {
+        let Rapier3dSettings { gravity, iterations, .. } = self.settings;
+        let physics = &mut self.state.physics;
+        physics.gravity = gravity;
+        physics.integration_parameters =
+            IntegrationParameters { num_solver_iterations: iterations as usize, ..Default::default() };
+        // Timings that nobody reads would cost a clock reading for each stage.
+        physics.physics_pipeline.counters.disable();
+    }
+}
+
+fn check(settings: &Rapier3dSettings) -> Result<(), SettingsError> {
+    let Rapier3dSettings { gravity, substeps, iterations } = *settings;
+    if !gravity.is_finite() {
+        return Err(SettingsError("gravity must be finite".to_owned()));
+    }
+    if !(1..=1000).contains(&substeps) {
+        return Err(SettingsError(format!("substeps are from 1 to 1000, not {substeps}")));
+    }
+    if !(1..=1000).contains(&iterations) {
+        return Err(SettingsError(format!("iterations are from 1 to 1000, not {iterations}")));
+    }
+    Ok(())
+}
+
+impl Subsystem for Rapier3d {
+    fn step(&mut self, world: &mut World, context: &StepContext<'_>) -> Result<(), BoxError> {
+        let State { physics, structure } = &mut self.state;
+        structure.sync(physics, world)?;
+        motion::write_in(physics, structure, world);
+        physics.integration_parameters.dt = (context.dt_secs() / f64::from(self.settings.substeps)) as f32;
+        for _ in 0..self.settings.substeps {
+            physics.step_with_events(&(), &self.touches);
+        }
+        motion::read_out(physics, structure, world);
+        self.touches.report(physics, world);
+        refuse_non_finite(physics, structure)
+    }
+
+    fn settings(&self) -> toml::Table {
+        settings_into(&self.settings)
+    }
+
+    fn configure(&mut self, settings: &toml::Table) -> Result<(), SettingsError> {
+        let settings = settings_from(settings)?;
+        check(&settings)?;
+        self.settings = settings;
+        self.take_settings();
+        Ok(())
+    }
+
+    fn save(&self) -> Result<Vec<u8>, BoxError> {
+        state_into(&self.state)
+    }
+
+    fn load(&mut self, bytes: &[u8]) -> Result<(), BoxError> {
+        self.state = state_from(bytes)?;
+        self.state.physics.physics_pipeline.counters.disable();
+        Ok(())
+    }
+
+    fn hash(&self, hasher: &mut StateHasher) {
+        // Poses and velocities are components and hashed as such; what is left is who sleeps.
+        for row in self.state.structure.bodies() {
+            if let Some(body) = self.state.physics.bodies.get(row.made.handle) {
+                hasher.data(&(row.id, body.is_sleeping()));
+            }
+        }
+    }
+}
+
+/// Bodies that the solver had to take out, because their state was no longer a number.
+fn refuse_non_finite(physics: &PhysicsWorld, structure: &Structure) -> Result<(), BoxError> {
+    let Some(handle) = physics.quarantine().bodies().first() else { return Ok(()) };
+    let who = structure.entity_of(*handle).map_or("a body".to_owned(), |id: EntityId| id.to_string());
+    Err(format!(
+        "{who} cannot be simulated: its place or speed is no longer a number; it was put back to its last good \
+         place and switched off. Look at its mass, its joints and what drives it"
+    )
+    .into())
+}
+
+/// Whether this solver has to do with a body of this space.
+const fn is_ours(space: Space) -> bool {
+    matches!(space, Space::Solid)
+}

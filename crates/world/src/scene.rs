@@ -1,0 +1,323 @@
+//! A scene: a world, the subsystems that move it, and the time manager that says when.
+//!
+//! ```
+//! use downbeat_world::{Pose, Registry, Scene, WorldCommand};
+//!
+//! let mut scene = Scene::new("lab", 7, Registry::builtin());
+//! let ball = scene.apply(WorldCommand::Spawn { components: vec![Pose::IDENTITY.into()] })?;
+//! scene.run_steps(10)?;
+//! let saved = scene.save()?;
+//! scene.run_steps(10)?;
+//! scene.restore(&saved)?; // and it goes on with the same bits
+//! assert_eq!(ball.map(|id| id.to_string()), Some("ent_1".to_owned()));
+//! # Ok::<(), Box<dyn std::error::Error + Send + Sync>>(())
+//! ```
+
+mod drive;
+mod file;
+mod rebuild;
+mod snapshot;
+
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+
+use downbeat_time::{Binding, BoxError, CallbackId, StepContext, TimeConfig, TimeManager};
+use thiserror::Error;
+
+pub use file::SceneFileError;
+pub use snapshot::{SNAPSHOT_VERSION, SnapshotError, SnapshotSummary};
+
+use crate::command::{CommandError, WorldCommand};
+use crate::entity::EntityId;
+use crate::hash::{StateHasher, StateHashes};
+use crate::subsystem::{Birth, Registry, SettingsError, Subsystem};
+use crate::world::World;
+
+/// How many subsystems a scene may have.
+pub const SUBSYSTEMS_MAX: usize = 256;
+
+/// A scene.
+pub struct Scene {
+    name: String,
+    folder: PathBuf,
+    registry: Arc<Registry>,
+    time: TimeManager<Stage>,
+    stage: Stage,
+    slots: Vec<Slot>,
+}
+
+/// What a scene's time manager drives. Its inside is the scene's alone.
+pub struct Stage {
+    world: World,
+    subsystems: Vec<Box<dyn Subsystem>>,
+}
+
+/// A subsystem's place in the scene.
+struct Slot {
+    name: String,
+    /// Its kind in files; `None` for code that no file can name.
+    kind: Option<&'static str>,
+    callback: CallbackId,
+}
+
+/// Why a subsystem could not be added.
+#[derive(Debug, Error)]
+pub enum AddError {
+    /// Nobody knows the kind.
+    #[error("there is no kind of subsystem `{kind}`; there are {known}")]
+    UnknownKind {
+        /// What was asked for.
+        kind: String,
+        /// Those there are.
+        known: String,
+    },
+    /// The name is taken.
+    #[error("the scene already has a subsystem `{name}`; choose another name")]
+    NameTaken {
+        /// The name.
+        name: String,
+    },
+    /// There is no room.
+    #[error("a scene has at most {SUBSYSTEMS_MAX} subsystems")]
+    TooMany,
+    /// Its settings are wrong.
+    #[error("subsystem `{name}`: {error}")]
+    Settings {
+        /// Which one.
+        name: String,
+        /// What is wrong.
+        #[source]
+        error: SettingsError,
+    },
+    /// The time manager refused its binding.
+    #[error("subsystem `{name}`: {error}")]
+    Binding {
+        /// Which one.
+        name: String,
+        /// Why.
+        #[source]
+        error: downbeat_time::EditError,
+    },
+}
+
+impl Scene {
+    /// An empty scene with the default runners, Robot at 50 Hz and Capture at 30 Hz.
+    pub fn new(name: impl Into<String>, seed: u64, registry: impl Into<Arc<Registry>>) -> Self {
+        let world = World::new(seed);
+        Self {
+            name: name.into(),
+            folder: PathBuf::new(),
+            registry: registry.into(),
+            time: TimeManager::default(),
+            stage: Stage { world, subsystems: Vec::new() },
+            slots: Vec::new(),
+        }
+    }
+
+    /// An empty scene with runners and modes of its own.
+    pub fn with_time(
+        name: impl Into<String>,
+        seed: u64,
+        registry: impl Into<Arc<Registry>>,
+        time: TimeConfig,
+    ) -> Result<Self, downbeat_time::EditError> {
+        let time = TimeManager::new(time)?;
+        Ok(Self { time, ..Self::new(name, seed, registry) })
+    }
+
+    /// What it is called.
+    pub fn name(&self) -> &str {
+        &self.name
+    }
+
+    /// The folder that its meshes and robots are looked for in.
+    pub fn folder(&self) -> &Path {
+        &self.folder
+    }
+
+    /// The kinds of subsystems that it knows.
+    pub fn registry(&self) -> &Arc<Registry> {
+        &self.registry
+    }
+
+    /// Its world.
+    pub fn world(&self) -> &World {
+        &self.stage.world
+    }
+
+    /// Its world, to build a scene in code and to ask it questions that need its index. A running scene changes by
+    /// [`Scene::apply`].
+    pub fn world_mut(&mut self) -> &mut World {
+        &mut self.stage.world
+    }
+
+    /// Its time manager.
+    pub fn time(&self) -> &TimeManager<Stage> {
+        &self.time
+    }
+
+    /// The subsystems: name, kind if it can stand in a file, and callback, in registration order.
+    pub fn subsystems(&self) -> impl Iterator<Item = (&str, Option<&'static str>, CallbackId)> {
+        self.slots.iter().map(|slot| (slot.name.as_str(), slot.kind, slot.callback))
+    }
+
+    /// A subsystem by name, as the type that it is.
+    pub fn subsystem<T: Subsystem>(&self, name: &str) -> Option<&T> {
+        let at = self.slots.iter().position(|slot| slot.name == name)?;
+        let subsystem: &dyn std::any::Any = &*self.stage.subsystems[at];
+        subsystem.downcast_ref()
+    }
+
+    /// Adds a subsystem of a known kind. Without a binding it goes where its kind goes by default.
+    pub fn add(
+        &mut self,
+        kind: &str,
+        name: &str,
+        settings: &toml::Table,
+        binding: Option<Binding>,
+    ) -> Result<CallbackId, AddError> {
+        let Some(kind) = self.registry.get(kind).copied() else {
+            let known = list(self.registry.iter().map(|kind| kind.name));
+            return Err(AddError::UnknownKind { kind: kind.to_owned(), known });
+        };
+        let birth = Birth { name, seed: self.stage.world.seed(), settings };
+        let subsystem =
+            (kind.make)(&birth).map_err(|error| AddError::Settings { name: name.to_owned(), error })?;
+        let binding = binding.unwrap_or_else(|| self.default_binding(&kind));
+        self.add_slot(name, Some(kind.name), subsystem, binding)
+    }
+
+    /// Adds a subsystem of your own. Scenes that have one cannot be made from a file alone; a snapshot restores into
+    /// a scene that has the same.
+    pub fn add_native(
+        &mut self,
+        name: &str,
+        subsystem: Box<dyn Subsystem>,
+        binding: Binding,
+    ) -> Result<CallbackId, AddError> {
+        self.add_slot(name, None, subsystem, binding)
+    }
+
+    /// Adds a function that is called with the world. It keeps no state; what it must remember belongs into the world.
+    ///
+    /// ```
+    /// use downbeat_time::{Binding, Phase, RunnerId};
+    /// use downbeat_world::{Pose, Registry, Scene};
+    ///
+    /// let mut scene = Scene::new("lab", 1, Registry::builtin());
+    /// let lift = scene.world_mut().spawn("lift", Pose::IDENTITY);
+    /// scene.add_fn("raise", Binding::new(RunnerId::ROBOT, Phase::Control), move |world, context| {
+    ///     let pose = world.components.pose.get_mut(lift).ok_or("the lift is gone")?;
+    ///     pose.position.z += context.dt_secs() as f32;
+    ///     Ok(())
+    /// })?;
+    /// scene.run_steps(70)?; // 50 of Robot and 30 of Capture in a second, 10 of them shared
+    /// let height = scene.world().world_pose(lift).position.z;
+    /// assert!((height - 1.0).abs() < 1e-5);
+    /// # Ok::<(), Box<dyn std::error::Error + Send + Sync>>(())
+    /// ```
+    pub fn add_fn<F>(&mut self, name: &str, binding: Binding, step: F) -> Result<CallbackId, AddError>
+    where
+        F: FnMut(&mut World, &StepContext<'_>) -> Result<(), BoxError> + Send + 'static,
+    {
+        self.add_slot(name, None, Box::new(Function(step)), binding)
+    }
+
+    /// Checks a change and does it, whole, between two steps. Returns the entity that it brought to life.
+    pub fn apply(&mut self, command: WorldCommand) -> Result<Option<EntityId>, CommandError> {
+        match command {
+            WorldCommand::Configure { subsystem, settings } => self.configure(&subsystem, &settings),
+            WorldCommand::Time(edit) => Ok(self.time.apply(edit)?).map(|()| None),
+            command => self.stage.world.apply(&command),
+        }
+    }
+
+    /// The hashes of its state: equal for equal runs, step by step.
+    pub fn state_hashes(&self) -> StateHashes {
+        let hashed = self.slots.iter().zip(&self.stage.subsystems).map(|(slot, subsystem)| {
+            let mut hasher = StateHasher::default();
+            subsystem.hash(&mut hasher);
+            (slot.name.clone(), hasher.finish())
+        });
+        StateHashes::of(&self.stage.world, hashed.collect())
+    }
+
+    fn configure(&mut self, name: &str, settings: &str) -> Result<Option<EntityId>, CommandError> {
+        let Some(at) = self.slots.iter().position(|slot| slot.name == name) else {
+            let there = list(self.slots.iter().map(|slot| slot.name.as_str()));
+            return Err(CommandError::UnknownSubsystem { name: name.to_owned(), there });
+        };
+        let refused = |error| CommandError::Settings { name: name.to_owned(), error };
+        let changes: toml::Table = settings
+            .parse()
+            .map_err(|error: toml::de::Error| refused(SettingsError(error.message().to_owned())))?;
+        let subsystem = &mut self.stage.subsystems[at];
+        let mut settings = subsystem.settings();
+        settings.extend(changes);
+        subsystem.configure(&settings).map_err(refused)?;
+        Ok(None)
+    }
+
+    fn add_slot(
+        &mut self,
+        name: &str,
+        kind: Option<&'static str>,
+        mut subsystem: Box<dyn Subsystem>,
+        binding: Binding,
+    ) -> Result<CallbackId, AddError> {
+        if self.slots.iter().any(|slot| slot.name == name) {
+            return Err(AddError::NameTaken { name: name.to_owned() });
+        }
+        if self.slots.len() >= SUBSYSTEMS_MAX {
+            return Err(AddError::TooMany);
+        }
+        subsystem.attach(&mut self.stage.world).map_err(|error| AddError::Settings {
+            name: name.to_owned(),
+            error: SettingsError(error.to_string()),
+        })?;
+        let at = self.slots.len();
+        let step = move |stage: &mut Stage, context: &StepContext<'_>| stage.step(at, context);
+        let callback = self
+            .time
+            .register(name, binding, step)
+            .map_err(|error| AddError::Binding { name: name.to_owned(), error })?;
+        self.slots.push(Slot { name: name.to_owned(), kind, callback });
+        self.stage.subsystems.push(subsystem);
+        Ok(callback)
+    }
+
+    fn default_binding(&self, kind: &crate::subsystem::SubsystemKind) -> Binding {
+        let runner = self.time.runner_id(kind.runner).unwrap_or_else(|| {
+            self.time.runners().next().map_or(downbeat_time::RunnerId::ROBOT, |(id, _)| id)
+        });
+        Binding::new(runner, kind.phase).with_priority(kind.priority)
+    }
+}
+
+impl Stage {
+    /// One subsystem's turn. The first turn of a step begins it for the world.
+    fn step(&mut self, at: usize, context: &StepContext<'_>) -> Result<(), BoxError> {
+        if self.world.now() != context.now() {
+            self.world.begin_step(context.now());
+        }
+        self.subsystems[at].step(&mut self.world, context)
+    }
+}
+
+/// A function as a subsystem.
+struct Function<F>(F);
+
+impl<F> Subsystem for Function<F>
+where
+    F: FnMut(&mut World, &StepContext<'_>) -> Result<(), BoxError> + Send + 'static,
+{
+    fn step(&mut self, world: &mut World, context: &StepContext<'_>) -> Result<(), BoxError> {
+        (self.0)(world, context)
+    }
+}
+
+/// Names as a sentence has them.
+fn list<'a>(names: impl Iterator<Item = &'a str>) -> String {
+    let names: Vec<_> = names.map(|name| format!("`{name}`")).collect();
+    if names.is_empty() { "none".to_owned() } else { names.join(", ") }
+}

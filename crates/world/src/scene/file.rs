@@ -1,0 +1,439 @@
+//! Scene files: TOML that people read and edit. Loading reports what is wrong with file, line and cure; saving
+//! replaces the file whole or not at all.
+//!
+//! Comments do not survive a save: a file is written from the scene, not edited.
+
+use std::io::Write as _;
+use std::ops::Range;
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+
+use downbeat_time::{
+    Binding, Phase, Rate, RunnerConfig, RunnerId, RunnerSet, TimeConfig, TimeManager, TimeMode,
+};
+use serde::{Deserialize, Serialize};
+use thiserror::Error;
+use toml::Spanned;
+
+use super::{Scene, Stage};
+use crate::command::WorldCommand;
+use crate::component::{Component, ComponentKind, EntityRow, EntityText, Mesh, Surface};
+use crate::entity::{ENTITIES_MAX, EntityId};
+use crate::subsystem::Registry;
+
+/// The version that this build writes.
+pub(crate) const FILE_VERSION: u32 = 1;
+/// The largest file that is read.
+const FILE_LEN_MAX: u64 = 256 << 20;
+
+/// What is wrong with a scene's file: where, what, and what to do.
+#[derive(Debug, Error)]
+pub enum SceneFileError {
+    /// The text is wrong.
+    #[error("{file}:{line}:{column}: {what}")]
+    Text {
+        /// The file.
+        file: String,
+        /// Counted from 1.
+        line: usize,
+        /// Counted from 1, in characters.
+        column: usize,
+        /// What is wrong and what to do.
+        what: String,
+    },
+    /// The file could not be read.
+    #[error("cannot read {}: {error}", file.display())]
+    Read {
+        /// The file.
+        file: PathBuf,
+        /// Why.
+        #[source]
+        error: std::io::Error,
+    },
+    /// The file could not be written; the one that was there is untouched.
+    #[error("cannot write {}: {error}", file.display())]
+    Write {
+        /// The file.
+        file: PathBuf,
+        /// Why.
+        #[source]
+        error: std::io::Error,
+    },
+    /// The file is too large.
+    #[error("{} has {length} bytes; a scene has at most {FILE_LEN_MAX}", file.display())]
+    TooLarge {
+        /// The file.
+        file: PathBuf,
+        /// Its length.
+        length: u64,
+    },
+    /// The scene has something that no file can hold.
+    #[error("subsystem `{name}` is native code, which a file cannot hold")]
+    Native {
+        /// Which one.
+        name: String,
+    },
+}
+
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+struct SceneText {
+    downbeat: Spanned<u32>,
+    name: String,
+    #[serde(default)]
+    seed: u64,
+    #[serde(default)]
+    mode: Option<Spanned<String>>,
+    next_id: Option<EntityId>,
+    #[serde(default, rename = "runner")]
+    runners: Vec<RunnerText>,
+    #[serde(default, rename = "subsystem")]
+    subsystems: Vec<SubsystemText>,
+    #[serde(default, rename = "entity")]
+    entities: Vec<EntityText>,
+    #[serde(default, rename = "import")]
+    imports: Vec<ImportText>,
+}
+
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+struct RunnerText {
+    name: Spanned<String>,
+    rate: Spanned<String>,
+    #[serde(default)]
+    offset_ns: u64,
+}
+
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+struct SubsystemText {
+    name: Spanned<String>,
+    kind: Spanned<String>,
+    runner: Option<Spanned<String>>,
+    phase: Option<Spanned<String>>,
+    priority: Option<i32>,
+    #[serde(default)]
+    on_shared: Vec<Spanned<String>>,
+    #[serde(default = "enabled")]
+    enabled: bool,
+    settings: Option<Spanned<toml::Table>>,
+}
+
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+struct ImportText {
+    file: Spanned<PathBuf>,
+    #[serde(default)]
+    settings: toml::Table,
+}
+
+#[derive(Serialize)]
+struct SceneRow<'a> {
+    downbeat: u32,
+    name: &'a str,
+    seed: u64,
+    mode: &'static str,
+    next_id: EntityId,
+    #[serde(rename = "runner")]
+    runners: Vec<RunnerRow<'a>>,
+    #[serde(rename = "subsystem", skip_serializing_if = "Vec::is_empty")]
+    subsystems: Vec<SubsystemRow<'a>>,
+    #[serde(rename = "entity", skip_serializing_if = "Vec::is_empty")]
+    entities: Vec<EntityRow<'a>>,
+}
+
+#[derive(Serialize)]
+struct RunnerRow<'a> {
+    name: &'a str,
+    rate: String,
+    #[serde(skip_serializing_if = "is_zero")]
+    offset_ns: u64,
+}
+
+#[derive(Serialize)]
+struct SubsystemRow<'a> {
+    name: &'a str,
+    kind: &'static str,
+    runner: &'a str,
+    phase: &'static str,
+    priority: i32,
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    on_shared: Vec<&'a str>,
+    #[serde(skip_serializing_if = "is_true")]
+    enabled: bool,
+    #[serde(skip_serializing_if = "toml::Table::is_empty")]
+    settings: toml::Table,
+}
+
+impl Scene {
+    /// Loads a scene from a file. Meshes and robots that it names are looked for from its folder.
+    pub fn load_file(path: &Path, registry: impl Into<Arc<Registry>>) -> Result<Self, SceneFileError> {
+        let read = |error| SceneFileError::Read { file: path.to_owned(), error };
+        let length = std::fs::metadata(path).map_err(read)?.len();
+        if length > FILE_LEN_MAX {
+            return Err(SceneFileError::TooLarge { file: path.to_owned(), length });
+        }
+        let text = std::fs::read_to_string(path).map_err(read)?;
+        let folder = path.parent().unwrap_or_else(|| Path::new(""));
+        Self::from_text(&text, &path.display().to_string(), folder, registry)
+    }
+
+    /// Makes a scene from a file's text. `file` is how messages call it.
+    pub fn from_text(
+        text: &str,
+        file: &str,
+        folder: &Path,
+        registry: impl Into<Arc<Registry>>,
+    ) -> Result<Self, SceneFileError> {
+        let source = Source { text, file };
+        let scene: SceneText = toml::from_str(text)
+            .map_err(|error| source.wrong(error.span().unwrap_or_default(), error.message().trim()))?;
+        source.check_version(&scene.downbeat)?;
+        Loader { source, folder, registry: registry.into() }.build(scene)
+    }
+
+    /// The scene as a file's text. Loaded again, it gives the same scene.
+    pub fn to_text(&self) -> Result<String, SceneFileError> {
+        let name_of = |id| self.time.runner(id).map_or("", |runner: &RunnerConfig| runner.name.as_str());
+        let subsystems = self.slots.iter().zip(&self.stage.subsystems).map(|(slot, subsystem)| {
+            let kind = slot.kind.ok_or_else(|| SceneFileError::Native { name: slot.name.clone() })?;
+            let view = self.time.callback(slot.callback);
+            let (binding, enabled) = view
+                .map_or((Binding::new(RunnerId::ROBOT, Phase::Control), false), |view| {
+                    (view.binding, view.enabled)
+                });
+            Ok(SubsystemRow {
+                name: &slot.name,
+                kind,
+                runner: name_of(binding.runner),
+                phase: binding.phase.name(),
+                priority: binding.priority,
+                on_shared: binding.on_shared.iter().map(name_of).collect(),
+                enabled,
+                settings: subsystem.settings(),
+            })
+        });
+        let world = self.world();
+        let row = SceneRow {
+            downbeat: FILE_VERSION,
+            name: &self.name,
+            seed: world.seed(),
+            mode: self.time.mode().name(),
+            next_id: world.entities().next_id(),
+            runners: self.time.runners().map(|(_, runner)| RunnerRow::of(runner)).collect(),
+            subsystems: subsystems.collect::<Result<_, SceneFileError>>()?,
+            entities: world.entities().iter().map(|id| EntityRow::of(&world.components, id)).collect(),
+        };
+        // Rows are plain data with string keys, which TOML can always hold.
+        Ok(toml::to_string(&row).unwrap_or_default())
+    }
+
+    /// Writes the scene to a file, which then is whole or as it was before.
+    pub fn save_file(&self, path: &Path) -> Result<(), SceneFileError> {
+        let text = self.to_text()?;
+        let write = || {
+            let folder = path.parent().filter(|folder| !folder.as_os_str().is_empty());
+            let mut file = tempfile::NamedTempFile::new_in(folder.unwrap_or_else(|| Path::new(".")))?;
+            file.write_all(text.as_bytes())?;
+            file.as_file().sync_all()?;
+            file.persist(path).map_err(|error| error.error)?;
+            Ok(())
+        };
+        write().map_err(|error| SceneFileError::Write { file: path.to_owned(), error })
+    }
+}
+
+/// The text that is being read, for messages.
+struct Source<'a> {
+    text: &'a str,
+    file: &'a str,
+}
+
+impl Source<'_> {
+    fn wrong(&self, span: Range<usize>, what: impl std::fmt::Display) -> SceneFileError {
+        let before = self.text.get(..span.start).unwrap_or_default();
+        let line = before.matches('\n').count() + 1;
+        let column = before.chars().rev().take_while(|character| *character != '\n').count() + 1;
+        SceneFileError::Text { file: self.file.to_owned(), line, column, what: what.to_string() }
+    }
+
+    fn check_version(&self, version: &Spanned<u32>) -> Result<(), SceneFileError> {
+        let found = *version.get_ref();
+        if (1..=FILE_VERSION).contains(&found) {
+            return Ok(());
+        }
+        let what =
+            format!("format {found} is not known; this build reads 1 to {FILE_VERSION}, use a newer one");
+        Err(self.wrong(version.span(), what))
+    }
+}
+
+/// Makes a scene from what was read.
+struct Loader<'a> {
+    source: Source<'a>,
+    folder: &'a Path,
+    registry: Arc<Registry>,
+}
+
+impl Loader<'_> {
+    fn build(self, text: SceneText) -> Result<Scene, SceneFileError> {
+        let mut scene = Scene::new(text.name, text.seed, Arc::clone(&self.registry));
+        scene.folder = self.folder.to_owned();
+        scene.time = self.time(text.mode, &text.runners)?;
+        self.entities(&mut scene, text.entities)?;
+        if let Some(next) = text.next_id {
+            scene.stage.world.reserve_ids(next);
+        }
+        for import in text.imports {
+            self.import(&mut scene, &import)?;
+        }
+        for subsystem in text.subsystems {
+            self.subsystem(&mut scene, subsystem)?;
+        }
+        Ok(scene)
+    }
+
+    fn time(
+        &self,
+        mode: Option<Spanned<String>>,
+        runners: &[RunnerText],
+    ) -> Result<TimeManager<Stage>, SceneFileError> {
+        let mut config = TimeConfig::default();
+        if let Some(mode) = mode {
+            config.mode =
+                mode.get_ref().parse::<TimeMode>().map_err(|error| self.source.wrong(mode.span(), error))?;
+        }
+        if runners.is_empty() {
+            return TimeManager::new(config).map_err(|error| self.source.wrong(0..0, error));
+        }
+        config.runners.clear();
+        let mut last = 0..0;
+        for runner in runners {
+            let rate = runner.rate.get_ref().parse::<Rate>();
+            let rate = rate.map_err(|error| self.source.wrong(runner.rate.span(), error))?;
+            let name = runner.name.get_ref().clone();
+            config.runners.push(RunnerConfig::new(name, rate).with_offset_nanos(runner.offset_ns));
+            last = runner.name.span();
+            // Each one is tried as it comes, so that a wrong one is named by its own line.
+            let tried = TimeManager::<Stage>::new(config.clone());
+            tried.map_err(|error| self.source.wrong(runner.name.span(), error))?;
+        }
+        TimeManager::new(config).map_err(|error| self.source.wrong(last, error))
+    }
+
+    /// All ids first, then bodies, then the rest by kind: what a component names is there when it comes.
+    fn entities(&self, scene: &mut Scene, entities: Vec<EntityText>) -> Result<(), SceneFileError> {
+        if entities.len() > ENTITIES_MAX {
+            return Err(self.source.wrong(0..0, format!("a scene has at most {ENTITIES_MAX} entities")));
+        }
+        let mut components = Vec::new();
+        let mut last: Option<EntityId> = None;
+        for entity in entities {
+            let (id, span) = (*entity.id.get_ref(), entity.id.span());
+            if !scene.stage.world.spawn_as(id) {
+                let what = match last {
+                    Some(last) if last == id => {
+                        format!("{id} is there twice; give each entity an id of its own")
+                    }
+                    Some(last) => {
+                        format!("{id} stands after {last}; entities stand in the order of their ids")
+                    }
+                    None => format!("{id} cannot be used; ids are from ent_1 up"),
+                };
+                return Err(self.source.wrong(span, what));
+            }
+            last = Some(id);
+            components.extend(entity.components().into_iter().map(|component| (id, component)));
+        }
+        // The sort is stable, so each kind keeps the order of entities.
+        components.sort_by_key(|(_, component)| {
+            let kind = component.get_ref().kind();
+            (kind != ComponentKind::Body, kind)
+        });
+        for (entity, component) in components {
+            let span = component.span();
+            let component = component.into_inner();
+            self.mesh_exists(&component).map_err(|what| self.source.wrong(span.clone(), what))?;
+            let command = WorldCommand::Set { entity, component };
+            scene.apply(command).map_err(|error| self.source.wrong(span, error))?;
+        }
+        Ok(())
+    }
+
+    fn mesh_exists(&self, component: &Component) -> Result<(), String> {
+        let Component::Mesh(Mesh { surface: Surface::File { path, .. }, .. }) = component else {
+            return Ok(());
+        };
+        let file = self.folder.join(path);
+        if file.is_file() {
+            return Ok(());
+        }
+        Err(format!("there is no mesh {}; paths are looked for from the scene's folder", file.display()))
+    }
+
+    fn import(&self, scene: &mut Scene, import: &ImportText) -> Result<(), SceneFileError> {
+        let span = import.file.span();
+        let path = self.folder.join(import.file.get_ref());
+        let extension = path.extension().and_then(|extension| extension.to_str()).unwrap_or_default();
+        let Some(importer) = self.registry.importer(extension) else {
+            let known = super::list(self.registry.importers());
+            let what = format!("nothing here imports `.{extension}` files; known are {known}");
+            return Err(self.source.wrong(span, what));
+        };
+        importer(&path, &import.settings, &mut scene.stage.world)
+            .map_err(|error| self.source.wrong(span, format!("cannot import {}: {error}", path.display())))
+    }
+
+    fn subsystem(&self, scene: &mut Scene, text: SubsystemText) -> Result<(), SceneFileError> {
+        let runner_of = |name: &Spanned<String>| {
+            scene.time.runner_id(name.get_ref()).ok_or_else(|| {
+                let known = super::list(scene.time.runners().map(|(_, runner)| runner.name.as_str()));
+                let what = format!("there is no runner `{}`; there are {known}", name.get_ref());
+                self.source.wrong(name.span(), what)
+            })
+        };
+        let mut binding = self.registry.get(text.kind.get_ref()).map(|kind| scene.default_binding(kind));
+        if let Some(binding) = &mut binding {
+            if let Some(runner) = &text.runner {
+                binding.runner = runner_of(runner)?;
+            }
+            if let Some(phase) = &text.phase {
+                let parsed = phase.get_ref().parse::<Phase>();
+                binding.phase = parsed.map_err(|error| self.source.wrong(phase.span(), error))?;
+            }
+            binding.priority = text.priority.unwrap_or(binding.priority);
+            let shared = text.on_shared.iter().map(runner_of).collect::<Result<Vec<_>, _>>()?;
+            if !shared.is_empty() {
+                binding.on_shared = shared.into_iter().fold(RunnerSet::EMPTY, RunnerSet::with);
+            }
+        }
+        let at = text.settings.as_ref().map_or(text.kind.span(), Spanned::span);
+        let settings = text.settings.map(Spanned::into_inner).unwrap_or_default();
+        let added = scene.add(text.kind.get_ref(), text.name.get_ref(), &settings, binding);
+        let callback = added.map_err(|error| self.source.wrong(at, error))?;
+        scene
+            .time
+            .set_enabled(callback, text.enabled)
+            .map_err(|error| self.source.wrong(text.name.span(), error))
+    }
+}
+
+impl<'a> RunnerRow<'a> {
+    fn of(runner: &'a RunnerConfig) -> Self {
+        Self { name: &runner.name, rate: runner.rate.to_string(), offset_ns: runner.offset.as_nanos() }
+    }
+}
+
+const fn enabled() -> bool {
+    true
+}
+
+#[expect(clippy::trivially_copy_pass_by_ref, reason = "serde hands out references")]
+const fn is_true(flag: &bool) -> bool {
+    *flag
+}
+
+#[expect(clippy::trivially_copy_pass_by_ref, reason = "serde hands out references")]
+const fn is_zero(number: &u64) -> bool {
+    *number == 0
+}

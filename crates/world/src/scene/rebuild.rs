@@ -1,0 +1,129 @@
+//! A scene goes to a snapshot. Everything that can fail is done aside; the scene changes only when all of it is there.
+
+use std::path::PathBuf;
+use std::sync::Arc;
+
+use super::snapshot::{Saved, SavedSubsystem};
+use super::{AddError, Scene, SnapshotError};
+use crate::subsystem::{Birth, Registry, SettingsError, Subsystem};
+use crate::world::World;
+
+impl Scene {
+    /// The scene of a snapshot. All its subsystems must be of known kinds.
+    pub fn from_snapshot(bytes: &[u8], registry: impl Into<Arc<Registry>>) -> Result<Self, SnapshotError> {
+        let saved = Saved::read(bytes)?;
+        let mut scene = Self::new(&saved.scene, saved.world.seed(), registry);
+        for subsystem in &saved.subsystems {
+            let Some(kind) = &subsystem.kind else {
+                return Err(SnapshotError::Native { name: subsystem.name.clone() });
+            };
+            scene.add(kind, &subsystem.name, &subsystem.settings()?, None)?;
+        }
+        scene.go_to(saved)?;
+        Ok(scene)
+    }
+
+    /// Goes to a snapshot of this scene, or of one with the same subsystems. When that fails, the scene is as it was.
+    pub fn restore(&mut self, bytes: &[u8]) -> Result<(), SnapshotError> {
+        self.go_to(Saved::read(bytes)?)
+    }
+
+    fn go_to(&mut self, mut saved: Saved) -> Result<(), SnapshotError> {
+        self.check_subsystems(&saved)?;
+        let fresh = self.made_again(&mut saved)?;
+        let natives = self.load_natives(&saved)?;
+        if let Err(error) = self.time.restore(&saved.time) {
+            self.put_natives_back(natives);
+            return Err(error.into());
+        }
+        for (place, fresh) in self.stage.subsystems.iter_mut().zip(fresh) {
+            if let Some(fresh) = fresh {
+                *place = fresh;
+            }
+        }
+        self.stage.world = saved.world;
+        self.name = saved.scene;
+        self.folder = PathBuf::from(saved.folder);
+        Ok(())
+    }
+
+    fn check_subsystems(&self, saved: &Saved) -> Result<(), SnapshotError> {
+        for at in 0..self.slots.len().max(saved.subsystems.len()) {
+            let here = self.slots.get(at).map(|slot| (slot.name.as_str(), slot.kind));
+            let there = saved.subsystems.get(at).map(|saved| (saved.name.as_str(), saved.kind.as_deref()));
+            if here != there {
+                let words = |found: Option<(&str, Option<&str>)>| match found {
+                    Some((name, kind)) => format!("`{name}` ({})", kind.unwrap_or("native")),
+                    None => "missing".to_owned(),
+                };
+                let position = at + 1;
+                return Err(SnapshotError::OtherSubsystems {
+                    position,
+                    here: words(here),
+                    saved: words(there),
+                });
+            }
+        }
+        Ok(())
+    }
+
+    /// The subsystems of known kinds, made from their saved settings and state; `None` for native ones.
+    fn made_again(&self, saved: &mut Saved) -> Result<Vec<Option<Box<dyn Subsystem>>>, SnapshotError> {
+        let Saved { subsystems, world, .. } = saved;
+        let made = subsystems.iter().map(|subsystem| {
+            let Some(kind) = &subsystem.kind else { return Ok(None) };
+            self.make_again(kind, subsystem, world).map(Some)
+        });
+        made.collect()
+    }
+
+    fn make_again(
+        &self,
+        kind: &str,
+        saved: &SavedSubsystem,
+        world: &mut World,
+    ) -> Result<Box<dyn Subsystem>, SnapshotError> {
+        let kind =
+            self.registry.get(kind).ok_or_else(|| SnapshotError::Native { name: saved.name.clone() })?;
+        let birth = Birth { name: &saved.name, seed: world.seed(), settings: &saved.settings()? };
+        let refused = |reason: String| SnapshotError::Subsystem { name: saved.name.clone(), reason };
+        let mut subsystem = (kind.make)(&birth).map_err(|error| refused(error.to_string()))?;
+        subsystem.attach(world).map_err(|error| refused(error.to_string()))?;
+        subsystem.load(&saved.state).map_err(|error| refused(error.to_string()))?;
+        Ok(subsystem)
+    }
+
+    /// Loads what native subsystems had saved and returns what they held before. On failure all hold that again.
+    fn load_natives(&mut self, saved: &Saved) -> Result<Vec<(usize, Vec<u8>)>, SnapshotError> {
+        let mut before = Vec::new();
+        for (at, saved) in saved.subsystems.iter().enumerate().filter(|(_, saved)| saved.kind.is_none()) {
+            let subsystem = &mut self.stage.subsystems[at];
+            let held = subsystem.save();
+            let loaded = held.and_then(|held| {
+                before.push((at, held));
+                subsystem.load(&saved.state)
+            });
+            if let Err(error) = loaded {
+                self.put_natives_back(before);
+                return Err(SnapshotError::Subsystem { name: saved.name.clone(), reason: error.to_string() });
+            }
+        }
+        Ok(before)
+    }
+
+    fn put_natives_back(&mut self, before: Vec<(usize, Vec<u8>)>) {
+        for (at, held) in before {
+            // It wrote these bytes itself a moment ago; one that cannot read them has nothing better to hold.
+            let _ = self.stage.subsystems[at].load(&held);
+        }
+    }
+}
+
+impl SavedSubsystem {
+    fn settings(&self) -> Result<toml::Table, AddError> {
+        self.settings.parse().map_err(|error: toml::de::Error| AddError::Settings {
+            name: self.name.clone(),
+            error: SettingsError(error.message().to_owned()),
+        })
+    }
+}

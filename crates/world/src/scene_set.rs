@@ -1,0 +1,4 @@
+//! Many scenes.
+
+/// x
+pub struct SceneSet;

@@ -1,0 +1,375 @@
+//! Signals: numbers that cross rates. One side publishes at its rate, the others read at theirs, in three ways:
+//! held (the newest), latched (as of the last sync point) and interpolated (between the last two).
+//!
+//! A signal keeps three samples, so it never grows. It is not a history; that is for recorders.
+
+use std::marker::PhantomData;
+use std::time::Duration;
+
+use downbeat_time::SimTime;
+use glam::{Quat, Vec3};
+use serde::{Deserialize, Serialize};
+use thiserror::Error;
+
+use crate::component::Pose;
+
+/// How many signals a world may have.
+pub const SIGNALS_MAX: usize = 4096;
+
+/// A value that a signal can carry: a fixed number of floats.
+pub trait SignalValue: Copy {
+    /// How many floats it is.
+    const WIDTH: usize;
+
+    /// Its floats, into a slice of that width.
+    fn store(self, floats: &mut [f32]);
+
+    /// Back from its floats.
+    fn load(floats: &[f32]) -> Self;
+
+    /// Between this and another, `alpha` of the way.
+    #[must_use]
+    fn interpolated(self, to: Self, alpha: f32) -> Self;
+}
+
+/// A signal that carries a `T`. Got from [`Signals::declare`].
+#[derive(Debug, Serialize, Deserialize)]
+#[serde(transparent)]
+pub struct SignalKey<T> {
+    index: u32,
+    #[serde(skip)]
+    carries: PhantomData<fn() -> T>,
+}
+
+/// All signals of a world.
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
+pub struct Signals {
+    signals: Vec<Signal>,
+}
+
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+struct Signal {
+    name: String,
+    latest: Sample,
+    before: Sample,
+    latched: Sample,
+}
+
+/// One published value. The index counts publications from 1; 0 is none.
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
+struct Sample {
+    index: u64,
+    at: SimTime,
+    floats: Vec<f32>,
+}
+
+/// One reader's side of a signal: it remembers what it has seen.
+#[derive(Debug, Serialize, Deserialize)]
+#[serde(bound = "")]
+pub struct Tap<T> {
+    key: SignalKey<T>,
+    seen: u64,
+}
+
+/// What a reader gets.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct Reading<T> {
+    /// The value.
+    pub value: T,
+    /// How long ago it was true.
+    pub age: Duration,
+    /// Whether it is new since this reader's last reading.
+    pub is_new: bool,
+}
+
+/// Why a signal could not be declared.
+#[derive(Debug, Clone, PartialEq, Eq, Error)]
+pub enum SignalError {
+    /// The name is taken by a signal of another width.
+    #[error("signal `{name}` carries {there} numbers, not {asked}; choose another name")]
+    OtherWidth {
+        /// The signal.
+        name: String,
+        /// How many numbers it carries.
+        there: usize,
+        /// How many were asked for.
+        asked: usize,
+    },
+    /// There are too many.
+    #[error("a world has at most {SIGNALS_MAX} signals; `{name}` would be one more")]
+    TooMany {
+        /// The signal that was refused.
+        name: String,
+    },
+}
+
+impl Signals {
+    /// The signal of this name; a new one if there is none.
+    ///
+    /// ```
+    /// use downbeat_time::SimTime;
+    /// use downbeat_world::{Signals, Tap};
+    ///
+    /// let mut signals = Signals::default();
+    /// let height = signals.declare::<f32>("height")?;
+    /// let mut tap = Tap::new(height);
+    /// signals.publish(height, SimTime::from_nanos(10), 1.5);
+    /// let reading = tap.hold(&signals, SimTime::from_nanos(25)).expect("it was published");
+    /// assert_eq!((reading.value, reading.age.as_nanos(), reading.is_new), (1.5, 15, true));
+    /// assert!(!tap.hold(&signals, SimTime::from_nanos(30)).expect("still there").is_new);
+    /// # Ok::<(), downbeat_world::SignalError>(())
+    /// ```
+    pub fn declare<T: SignalValue>(&mut self, name: &str) -> Result<SignalKey<T>, SignalError> {
+        if let Some(index) = self.signals.iter().position(|signal| signal.name == name) {
+            let there = self.signals[index].latest.floats.len();
+            if there != T::WIDTH {
+                return Err(SignalError::OtherWidth { name: name.to_owned(), there, asked: T::WIDTH });
+            }
+            return Ok(SignalKey::at(index));
+        }
+        if self.signals.len() >= SIGNALS_MAX {
+            return Err(SignalError::TooMany { name: name.to_owned() });
+        }
+        let sample = Sample { index: 0, at: SimTime::ZERO, floats: vec![0.0; T::WIDTH] };
+        let (latest, before, latched) = (sample.clone(), sample.clone(), sample);
+        self.signals.push(Signal { name: name.to_owned(), latest, before, latched });
+        Ok(SignalKey::at(self.signals.len() - 1))
+    }
+
+    /// Publishes a value that is true now.
+    pub fn publish<T: SignalValue>(&mut self, key: SignalKey<T>, now: SimTime, value: T) {
+        let Some(signal) = self.signals.get_mut(key.index as usize) else { return };
+        if signal.latest.at != now || signal.latest.index == 0 {
+            std::mem::swap(&mut signal.latest, &mut signal.before);
+        }
+        let index = signal.latest.index.max(signal.before.index) + 1;
+        (signal.latest.index, signal.latest.at) = (index, now);
+        value.store(&mut signal.latest.floats);
+    }
+
+    /// Latches every signal's newest value: what a sync point does, so that all readers see one instant.
+    pub fn latch(&mut self) {
+        for Signal { latest, latched, .. } in &mut self.signals {
+            (latched.index, latched.at) = (latest.index, latest.at);
+            latched.floats.copy_from_slice(&latest.floats);
+        }
+    }
+
+    /// Names and widths, in the order of declaration.
+    pub fn names(&self) -> impl Iterator<Item = (&str, usize)> {
+        self.signals.iter().map(|signal| (signal.name.as_str(), signal.latest.floats.len()))
+    }
+
+    /// Whether signals that came from outside are sound.
+    pub(crate) fn is_sound(&self) -> bool {
+        self.signals.len() <= SIGNALS_MAX
+            && self.signals.iter().all(|signal| {
+                let width = signal.latest.floats.len();
+                signal.before.floats.len() == width && signal.latched.floats.len() == width
+            })
+    }
+}
+
+impl<T: SignalValue> Tap<T> {
+    /// A reader that has seen nothing yet.
+    pub const fn new(key: SignalKey<T>) -> Self {
+        Self { key, seen: 0 }
+    }
+
+    /// The newest value.
+    pub fn hold(&mut self, signals: &Signals, now: SimTime) -> Option<Reading<T>> {
+        let signal = self.signal(signals)?;
+        self.read(&signal.latest, now)
+    }
+
+    /// The value as of the last sync point: the same instant for every signal.
+    pub fn latched(&mut self, signals: &Signals, now: SimTime) -> Option<Reading<T>> {
+        let signal = self.signal(signals)?;
+        self.read(&signal.latched, now)
+    }
+
+    /// The value one publishing interval ago, between the two samples around that instant. It is smooth and never
+    /// ahead of what was published; until there are two samples, it is the newest.
+    pub fn interpolated(&mut self, signals: &Signals, now: SimTime) -> Option<Reading<T>> {
+        let signal = self.signal(signals)?;
+        let (before, latest) = (&signal.before, &signal.latest);
+        let newest = self.read(latest, now)?;
+        let interval = latest.at.since(before.at).as_nanos();
+        if before.index == 0 || interval == 0 {
+            return Some(newest);
+        }
+        let alpha = (newest.age.as_nanos() as f64 / interval as f64).min(1.0) as f32;
+        let value = T::load(&before.floats).interpolated(T::load(&latest.floats), alpha);
+        let age = newest.age.max(latest.at.since(before.at));
+        Some(Reading { value, age, is_new: newest.is_new })
+    }
+
+    fn signal<'a>(&self, signals: &'a Signals) -> Option<&'a Signal> {
+        signals.signals.get(self.key.index as usize)
+    }
+
+    fn read(&mut self, sample: &Sample, now: SimTime) -> Option<Reading<T>> {
+        if sample.index == 0 || sample.floats.len() != T::WIDTH {
+            return None;
+        }
+        let is_new = sample.index > self.seen;
+        self.seen = self.seen.max(sample.index);
+        Some(Reading { value: T::load(&sample.floats), age: now.since(sample.at), is_new })
+    }
+}
+
+impl<T> SignalKey<T> {
+    fn at(index: usize) -> Self {
+        Self { index: u32::try_from(index).unwrap_or(u32::MAX), carries: PhantomData }
+    }
+}
+
+impl<T> Clone for SignalKey<T> {
+    fn clone(&self) -> Self {
+        *self
+    }
+}
+
+impl<T> Copy for SignalKey<T> {}
+
+impl<T> Clone for Tap<T> {
+    fn clone(&self) -> Self {
+        Self { key: self.key, seen: self.seen }
+    }
+}
+
+impl<const N: usize> SignalValue for [f32; N] {
+    const WIDTH: usize = N;
+
+    fn store(self, floats: &mut [f32]) {
+        floats.copy_from_slice(&self);
+    }
+
+    fn load(floats: &[f32]) -> Self {
+        std::array::from_fn(|at| floats[at])
+    }
+
+    fn interpolated(self, to: Self, alpha: f32) -> Self {
+        std::array::from_fn(|at| self[at] + (to[at] - self[at]) * alpha)
+    }
+}
+
+impl SignalValue for f32 {
+    const WIDTH: usize = 1;
+
+    fn store(self, floats: &mut [f32]) {
+        [self].store(floats);
+    }
+
+    fn load(floats: &[f32]) -> Self {
+        floats[0]
+    }
+
+    fn interpolated(self, to: Self, alpha: f32) -> Self {
+        self + (to - self) * alpha
+    }
+}
+
+impl SignalValue for Vec3 {
+    const WIDTH: usize = 3;
+
+    fn store(self, floats: &mut [f32]) {
+        self.to_array().store(floats);
+    }
+
+    fn load(floats: &[f32]) -> Self {
+        Self::from_array(<[f32; 3]>::load(floats))
+    }
+
+    fn interpolated(self, to: Self, alpha: f32) -> Self {
+        self.lerp(to, alpha)
+    }
+}
+
+impl SignalValue for Pose {
+    const WIDTH: usize = 7;
+
+    fn store(self, floats: &mut [f32]) {
+        self.position.store(&mut floats[..3]);
+        self.rotation.to_array().store(&mut floats[3..]);
+    }
+
+    fn load(floats: &[f32]) -> Self {
+        Self {
+            position: Vec3::load(&floats[..3]),
+            rotation: Quat::from_array(<[f32; 4]>::load(&floats[3..])),
+        }
+    }
+
+    fn interpolated(self, to: Self, alpha: f32) -> Self {
+        Self::interpolated(self, to, alpha)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use downbeat_time::SimTime;
+
+    use super::{SIGNALS_MAX, SignalError, Signals, Tap};
+
+    fn at(nanos: u64) -> SimTime {
+        SimTime::from_nanos(nanos)
+    }
+
+    #[test]
+    fn a_latched_value_stays_until_the_next_sync_point() {
+        let mut signals = Signals::default();
+        let key = signals.declare::<f32>("x").unwrap();
+        let (mut hold, mut latch) = (Tap::new(key), Tap::new(key));
+        assert!(latch.latched(&signals, at(1)).is_none(), "nothing was published yet");
+        signals.publish(key, at(10), 1.0);
+        signals.latch();
+        signals.publish(key, at(20), 2.0);
+        assert_eq!(hold.hold(&signals, at(25)).unwrap().value.to_bits(), 2.0_f32.to_bits());
+        let reading = latch.latched(&signals, at(25)).unwrap();
+        assert_eq!((reading.value, reading.age.as_nanos(), reading.is_new), (1.0, 15, true));
+        signals.latch();
+        assert_eq!(latch.latched(&signals, at(25)).unwrap().value.to_bits(), 2.0_f32.to_bits());
+    }
+
+    #[test]
+    fn interpolation_lags_one_interval_and_never_runs_ahead() {
+        let mut signals = Signals::default();
+        let key = signals.declare::<f32>("x").unwrap();
+        let mut tap = Tap::new(key);
+        signals.publish(key, at(100), 10.0);
+        assert_eq!(
+            tap.interpolated(&signals, at(150)).unwrap().value.to_bits(),
+            10.0_f32.to_bits(),
+            "there is one sample only"
+        );
+        signals.publish(key, at(200), 20.0);
+        assert_eq!(tap.interpolated(&signals, at(200)).unwrap().value.to_bits(), 10.0_f32.to_bits());
+        assert_eq!(tap.interpolated(&signals, at(225)).unwrap().value.to_bits(), 12.5_f32.to_bits());
+        let late = tap.interpolated(&signals, at(900)).unwrap();
+        assert_eq!((late.value, late.age.as_nanos()), (20.0, 700));
+    }
+
+    #[test]
+    fn publishing_twice_in_one_step_keeps_the_step_before() {
+        let mut signals = Signals::default();
+        let key = signals.declare::<f32>("x").unwrap();
+        signals.publish(key, at(100), 10.0);
+        signals.publish(key, at(200), 19.0);
+        signals.publish(key, at(200), 20.0);
+        let mut tap = Tap::new(key);
+        assert_eq!(tap.interpolated(&signals, at(250)).unwrap().value.to_bits(), 15.0_f32.to_bits());
+    }
+
+    #[test]
+    fn a_name_has_one_width_and_there_is_a_limit() {
+        let mut signals = Signals::default();
+        signals.declare::<f32>("x").unwrap();
+        let error = signals.declare::<[f32; 3]>("x").unwrap_err();
+        assert_eq!(error.to_string(), "signal `x` carries 1 numbers, not 3; choose another name");
+        for number in 1..SIGNALS_MAX {
+            signals.declare::<f32>(&number.to_string()).unwrap();
+        }
+        assert!(matches!(signals.declare::<f32>("more"), Err(SignalError::TooMany { .. })));
+    }
+}
