@@ -300,8 +300,8 @@ fn trouble_of_every_kind_is_the_same() {
     let kinds: Vec<&str> = effects.errors.iter().map(kind).collect();
     assert_eq!(kinds, ["panic", "lost", "overflow", "overflow", "panic"]);
     assert_eq!(frames_of(&effects, "before"), [1, 1]);
-    assert_eq!(frames_of(&effects, "behind"), []);
-    assert_eq!(frames_of(&effects, "dropped"), []);
+    assert_eq!(frames_of(&effects, "behind"), [0_u64; 0]);
+    assert_eq!(frames_of(&effects, "dropped"), [0_u64; 0]);
     assert_eq!(frames_of(&effects, "again"), [3, 3]);
     assert_eq!(frames_of(&effects, "last of it"), [4, 4], "a loss shows at the end of its frame");
 }
@@ -315,7 +315,7 @@ fn a_drop_without_shutdown_is_the_same() {
         program.drop_without_shutdown()
     });
     assert_eq!(frames_of(&effects, "main"), [1, 1, 1], "the frame in flight is finished");
-    assert_eq!(frames_of(&effects, "never"), []);
+    assert_eq!(frames_of(&effects, "never"), [0_u64; 0]);
     assert_eq!(frames_of(&effects, "free").len(), 2, "also the one that was submitted after the kick");
 }
 
@@ -326,7 +326,7 @@ fn a_drop_after_trouble_is_the_same() {
         program.lose_the_device();
         program.drop_without_shutdown()
     });
-    assert_eq!(frames_of(&effects, "never"), []);
+    assert_eq!(frames_of(&effects, "never"), [0_u64; 0]);
     let last = effects.seen.iter().find(|seen| seen.by == "free" && seen.number == 9);
     assert_eq!(last.unwrap().frame, 0, "freed with the new backend, which has drawn nothing yet");
 }
