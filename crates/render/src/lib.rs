@@ -45,6 +45,8 @@ mod gpu;
 mod handshake;
 mod label;
 mod mesh;
+#[cfg(feature = "models")]
+mod model;
 mod null;
 mod packet;
 mod recorder;
@@ -59,6 +61,8 @@ pub use failure::{RefusedCommand, RenderError, RenderState, StartError};
 pub use gpu::{Captured, GpuBackend, GpuError, Presented, WindowConfig};
 pub use label::{Label, Occlusion};
 pub use mesh::{Mesh, Vertex};
+#[cfg(feature = "models")]
+pub use model::{Model, ModelError, ModelLimits, ModelPart};
 pub use null::NullBackend;
 pub use packet::{FramePacket, Instance, Line, Material, MeshId, Pose, Shape, Sky, Sun};
 pub use recorder::Recorder;
