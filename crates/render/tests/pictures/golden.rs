@@ -144,6 +144,37 @@ fn depth_and_objects_look_as_they_did() {
     check("objects", captured.width, captured.height, &objects);
 }
 
+/// What a file shows, turned about z.
+#[cfg(feature = "models")]
+fn placed(gpu: &mut downbeat_render::GpuBackend, file: &str, at: Vec3, turn: f32) -> Vec<Instance> {
+    let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/pictures/models").join(file);
+    let model = downbeat_render::Model::load(path).expect("a good file");
+    let world_from_object = Pose { translation: at, rotation: Quat::from_rotation_z(turn) };
+    let part = |part: downbeat_render::ModelPart| Instance {
+        world_from_object,
+        shape: Shape::Mesh { mesh: gpu.add_mesh(&part.mesh), scale: Vec3::ONE },
+        material: part.material,
+        object: 1,
+    };
+    model.parts.into_iter().map(part).collect()
+}
+
+#[cfg(feature = "models")]
+#[test]
+fn models_from_files_stand_upright_in_their_colours() {
+    let Some(mut gpu) = device() else { return };
+    let mut things = placed(&mut gpu, "house.obj", Vec3::new(-1.1, 0.7, 0.0), 0.5);
+    things.extend(placed(&mut gpu, "table.gltf", Vec3::new(0.75, 0.3, 0.0), 0.25));
+    for mut gem in placed(&mut gpu, "gem.stl", Vec3::new(-0.55, -0.75, 0.0), 0.2) {
+        // STL has no materials.
+        gem.material = Material { base_colour: Vec3::new(0.1, 0.5, 0.25), metallic: 0.0, roughness: 0.2 };
+        things.push(gem);
+    }
+    let camera = Camera { projection: Camera::perspective(320, 200, 0.42).projection, ..view() };
+    let captured = capture(&mut gpu, &on_a_floor(things), &camera);
+    check("loaded_meshes", captured.width, captured.height, &colours(&captured));
+}
+
 #[test]
 fn a_shadow_is_darker_than_the_light_beside_it() {
     let Some(mut gpu) = device() else { return };
