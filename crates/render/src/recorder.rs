@@ -44,8 +44,13 @@ impl<B: Backend> Recorder<B> {
     #[track_caller]
     pub fn submit(&mut self, command: impl FnOnce(&mut B) + Send + 'static) {
         if self.commands.push(command).is_err() {
-            self.overflowed += 1;
+            self.note_overflow();
         }
+    }
+
+    #[cold]
+    fn note_overflow(&mut self) {
+        self.overflowed += 1;
     }
 
     /// Appends what was recorded to the frame that is being submitted, and is empty afterwards.

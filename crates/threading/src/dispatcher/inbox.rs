@@ -50,7 +50,7 @@ impl Inbox {
         if state.closed {
             return Err(RefusedTask { reason: Refused::Closed, task });
         }
-        if state.tasks.len() >= self.config.tasks_max || !state.tasks.make_room_for::<F>() {
+        if state.tasks.len() >= self.config.tasks_max || !state.tasks.has_room_for::<F>() {
             return Err(RefusedTask { reason: Refused::Full, task });
         }
         let pushed = state.tasks.push(wrap(task));

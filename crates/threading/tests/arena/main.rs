@@ -378,6 +378,27 @@ fn an_append_past_the_limit_moves_nothing() {
 }
 
 #[test]
+fn an_append_leaves_both_arenas_their_limits() {
+    for limits in [[256, ROOMY], [ROOMY, 256]] {
+        let [mut front, mut recorder] = limits.map(CommandArena::<Log>::with_bytes_max);
+        recorder.push(|log| log.push(1)).unwrap();
+        recorder.push(|log| log.push(2)).unwrap();
+        assert!(front.append(&mut recorder));
+        assert_eq!(drained(&front), [1, 2]);
+        recorder.recycle();
+        for (arena, bytes_max) in [(&mut front, limits[0]), (&mut recorder, limits[1])] {
+            arena.recycle();
+            let taken = (0..100).take_while(|number| {
+                let number = *number;
+                arena.push(move |log| log.push(number)).is_ok()
+            });
+            assert_eq!(taken.count() < 100, bytes_max == 256);
+            assert!(arena.capacity_bytes() <= bytes_max);
+        }
+    }
+}
+
+#[test]
 fn a_command_can_run_the_commands_behind_it() {
     /// A command reaches the arena through its context.
     #[derive(Default)]
