@@ -78,6 +78,7 @@
 
 mod arena;
 mod boot;
+mod bound;
 mod clock;
 mod dispatcher;
 mod job;
@@ -93,6 +94,7 @@ mod watcher;
 
 pub use arena::{ArenaFull, CommandArena, INLINE_BYTES_MAX};
 pub use boot::{AlreadyBooted, Boot, MainThread};
+pub use bound::{ThreadBound, ThreadBoundHandle};
 pub use dispatcher::{
     DispatcherConfig, ExecuteError, MainThreadDispatcher, MainThreadHandle, Pumped, Refused, RefusedTask,
     WakeHook,

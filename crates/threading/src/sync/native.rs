@@ -63,7 +63,7 @@ pub mod thread {
     }
 }
 
-/// A thread-local that needs neither lazy start nor destructor.
+/// A thread-local that needs no lazy start.
 macro_rules! local {
     ($(#[$meta:meta])* static $name:ident: $type:ty = $value:expr;) => {
         std::thread_local! { $(#[$meta])* static $name: $type = const { $value }; }
