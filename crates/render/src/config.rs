@@ -19,7 +19,8 @@ pub struct RenderConfig {
     pub policy: ThreadingPolicy,
     /// Whether every kick waits for its frame: one frame less of latency, and no overlap.
     pub full_sync: bool,
-    /// Bytes that the commands of a frame may take. One more is dropped and reported by the next kick.
+    /// Bytes that main's commands of a frame may take, and as many again those of other threads, so that neither takes
+    /// the other's room. One more is dropped and reported by the next kick.
     pub bytes_max: usize,
     /// Commands of a frame from which `try_submit` refuses, so that a thread gone wild leaves room for main.
     pub try_commands_max: usize,

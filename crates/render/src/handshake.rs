@@ -35,9 +35,11 @@ struct State<B> {
 }
 
 /// What the render thread is to do next.
-pub(crate) enum Work<B> {
-    Render { number: u64, frame: Frame<B>, rebuilt: Option<B> },
-    Stop,
+pub(crate) struct Work<B> {
+    pub(crate) number: u64,
+    pub(crate) frame: Frame<B>,
+    /// To be drawn with from here on.
+    pub(crate) rebuilt: Option<B>,
 }
 
 impl<B: Backend> Handshake<B> {
@@ -61,6 +63,13 @@ impl<B: Backend> Handshake<B> {
         self.state.lock().idle_frame.take()
     }
 
+    /// Changes the empty frame, if it is back.
+    pub(crate) fn reuse_idle(&self, change: impl FnOnce(&mut Frame<B>)) {
+        if let Some(idle) = &mut self.state.lock().idle_frame {
+            change(idle);
+        }
+    }
+
     pub(crate) fn kick(&self, frame: Frame<B>) {
         let mut state = self.state.lock();
         debug_assert_eq!(state.kicked, state.completed, "one frame in flight");
@@ -76,15 +85,15 @@ impl<B: Backend> Handshake<B> {
         (state.kicked, state.completed)
     }
 
-    /// Sleeps until there is something to do. A frame that was kicked is rendered before a stop.
-    pub(crate) fn wait_for_work(&self) -> Work<B> {
+    /// Sleeps until there is something to do; nothing when asked to stop. A frame that was kicked comes before a stop.
+    pub(crate) fn wait_for_work(&self) -> Option<Work<B>> {
         let mut state = self.state.lock();
         loop {
             if let Some(frame) = state.kicked_frame.take() {
-                return Work::Render { number: state.kicked, frame, rebuilt: state.rebuilt.take() };
+                return Some(Work { number: state.kicked, frame, rebuilt: state.rebuilt.take() });
             }
             if state.stopping {
-                return Work::Stop;
+                return None;
             }
             state = self.work.wait(state);
         }

@@ -27,7 +27,8 @@
 //! # What holds under both policies
 //!
 //! - Every command is run once or dropped once: across frames, panics, device loss, shutdown and drop.
-//! - Commands of one thread run in the order it submitted them.
+//! - Commands of one thread run in the order it submitted them. So do those of two threads where one submits because of
+//!   the other: after a join, a lock, a message. What they submit at the same time has some order, and only one.
 //! - What is submitted after a kick, or inside a command, belongs to the next frame.
 //! - At most one frame is in flight. Back-pressure is in [`RenderThread::kick`] and nowhere else.
 //! - A free runs once, after the commands of the frame it was submitted in, and never before.

@@ -1,18 +1,19 @@
 //! The side that renders, as main holds it: ends frames, waits for them, shuts down.
 
+use std::cell::RefCell;
 use std::fmt;
 use std::sync::Arc;
 use std::time::Duration;
 
 use downbeat_threading::sync::atomic::{AtomicBool, Ordering};
-use downbeat_threading::{MainThreadDispatcher, Role, RoleScope, StopSource, Thread, spawn};
+use downbeat_threading::{MainThreadDispatcher, Role, RoleScope, StopSource, Thread, ThreadBound, spawn};
 
 use crate::backend::Backend;
 use crate::config::{RenderConfig, ThreadingPolicy};
 use crate::failure::{RenderError, RenderState, StartError};
 use crate::frame::Frame;
 use crate::handshake::{Handshake, Work};
-use crate::renderer::{Queue, Renderer};
+use crate::renderer::{Main, Queue, Renderer};
 
 /// Ends frames and waits for them. Stays on main under both policies.
 ///
@@ -30,6 +31,8 @@ use crate::renderer::{Queue, Renderer};
 /// commands are dropped. Main runs no tasks meanwhile: a command that waits for main is told that it was stopped.
 pub struct RenderThread<B: Backend> {
     queue: Arc<Queue<B>>,
+    /// Its part that stays on main.
+    _main: ThreadBound<RefCell<Main<B>>>,
     shared: Arc<Shared<B>>,
     side: Side<B>,
     full_sync: bool,
@@ -78,8 +81,8 @@ impl<B: Backend> RenderThread<B> {
                 Side::Thread { thread: Some(thread), stop }
             }
         };
-        let queue = Arc::new(Queue::new(config));
-        Ok(Self { queue, shared, side, full_sync, shut_down: false })
+        let (main, queue) = Queue::new(config);
+        Ok(Self { queue: Arc::new(queue), _main: main, shared, side, full_sync, shut_down: false })
     }
 
     /// For submitting commands, from any thread.
@@ -87,22 +90,71 @@ impl<B: Backend> RenderThread<B> {
         Renderer::new(Arc::clone(&self.queue))
     }
 
-    /// Ends the frame: what was submitted is rendered, on main before this returns, or on the render thread while main
-    /// goes on. Waits for the frame before it, if that is still in flight, and runs the dispatcher's tasks meanwhile.
+    /// Ends the frame: [`RenderThread::wait_and_render`], and with [`RenderConfig::full_sync`] waits for it as well.
     ///
     /// A failure of this frame or an earlier one is returned once.
     pub fn kick(&mut self, dispatcher: &MainThreadDispatcher) -> Result<(), RenderError> {
-        let earlier = self.hand_over(dispatcher);
+        let known = self.wait_and_render(dispatcher);
         if self.full_sync {
             self.wait(dispatcher);
         }
-        earlier.and_then(|()| self.failure())
+        known.and_then(|()| self.failure())
     }
 
-    /// Ends the frame and waits until it is rendered; for loading screens and the like.
+    /// Ends the frame and waits until it is rendered, whatever the configuration; for loading screens and the like.
     pub fn pump(&mut self, dispatcher: &MainThreadDispatcher) -> Result<(), RenderError> {
-        let earlier = self.hand_over(dispatcher);
+        let known = self.wait_and_render(dispatcher);
         self.wait(dispatcher);
+        known.and_then(|()| self.failure())
+    }
+
+    /// Waits for the frame in flight, if there is one, while main runs the dispatcher's tasks; then has what was
+    /// submitted rendered.
+    ///
+    /// - Under [`ThreadingPolicy::SingleThreaded`] no frame is ever in flight, and main renders this one now: its
+    ///   effects are there when this returns.
+    /// - Under [`ThreadingPolicy::MultiThreaded`] the render thread renders it while main goes on; this does not wait
+    ///   for it, not even with [`RenderConfig::full_sync`].
+    ///
+    /// A failure that is known by then is returned once: of an earlier frame, or else of this one.
+    ///
+    /// ```
+    /// # use downbeat_render::{NullBackend, RenderConfig, RenderThread, ThreadingPolicy};
+    /// # use downbeat_threading::{Boot, DispatcherConfig, MainThreadDispatcher};
+    /// # let boot = Boot::claim()?;
+    /// # let dispatcher = MainThreadDispatcher::new(boot.main(), DispatcherConfig::default());
+    /// let config = RenderConfig { policy: ThreadingPolicy::MultiThreaded, ..RenderConfig::default() };
+    /// let mut render = RenderThread::start(&dispatcher, NullBackend::default(), config)?;
+    /// for frame in 1..=3 {
+    ///     render.renderer().submit(move |backend| backend.note(format!("draw {frame}")));
+    ///     render.wait_and_render(&dispatcher)?;
+    ///     let (kicked, rendered) = render.frames();
+    ///     assert!(kicked == frame && rendered >= frame - 1, "the one before has ended");
+    /// }
+    /// # assert_eq!(render.shut_down(&dispatcher)?.notes().len(), 3);
+    /// # Ok::<(), downbeat_threading::BoxError>(())
+    /// ```
+    pub fn wait_and_render(&mut self, dispatcher: &MainThreadDispatcher) -> Result<(), RenderError> {
+        let handshake = &self.shared.handshake;
+        let mut idle = None;
+        dispatcher.pump_until(Duration::MAX, || {
+            idle = idle.take().or_else(|| handshake.take_idle());
+            idle.is_some()
+        });
+        let mut frame = idle.expect("pumped until it was there");
+        let overflowed = self.queue.swap(&mut frame);
+        if overflowed > 0 {
+            handshake.note_overflow(overflowed);
+        }
+        // Taken before this one can fail.
+        let earlier = self.failure();
+        // Dropped at the end of this: it is foreign code, and the frame is on its way by then.
+        let _retired = handshake.take_retired();
+        handshake.kick(frame);
+        if let Side::Main { backend: Some(backend), .. } = &mut self.side {
+            self.shared.render_next(backend);
+            handshake.reuse_idle(|rendered| self.queue.reuse(rendered));
+        }
         earlier.and_then(|()| self.failure())
     }
 
@@ -147,34 +199,11 @@ impl<B: Backend> RenderThread<B> {
     pub fn shut_down(mut self, dispatcher: &MainThreadDispatcher) -> Result<B, RenderError> {
         self.wait(dispatcher);
         self.queue.close();
-        let earlier = self.hand_over(dispatcher);
+        let known = self.wait_and_render(dispatcher);
         self.wait(dispatcher);
         let backend = self.stop();
-        earlier.and_then(|()| self.failure())?;
+        known.and_then(|()| self.failure())?;
         backend
-    }
-
-    /// Gives the frame to whoever renders. Returns the failure of an earlier one, taken before this one can fail.
-    fn hand_over(&mut self, dispatcher: &MainThreadDispatcher) -> Result<(), RenderError> {
-        let handshake = &self.shared.handshake;
-        let mut idle = None;
-        dispatcher.pump_until(Duration::MAX, || {
-            idle = idle.take().or_else(|| handshake.take_idle());
-            idle.is_some()
-        });
-        let mut frame = idle.expect("pumped until it was there");
-        let overflowed = self.queue.swap(&mut frame);
-        if overflowed > 0 {
-            handshake.note_overflow(overflowed);
-        }
-        let earlier = self.failure();
-        // Dropped at the end of this: it is foreign code, and the frame is on its way by then.
-        let _retired = handshake.take_retired();
-        handshake.kick(frame);
-        if let Side::Main { backend: Some(backend), .. } = &mut self.side {
-            self.shared.wait_and_render(backend);
-        }
-        earlier
     }
 
     fn wait(&self, dispatcher: &MainThreadDispatcher) {
@@ -225,26 +254,22 @@ impl<B: Backend> Drop for RenderThread<B> {
 impl<B: Backend> Shared<B> {
     /// The life of the render thread.
     fn render_until_stopped(&self, mut backend: B) -> B {
-        while self.wait_and_render(&mut backend) {}
+        while self.render_next(&mut backend) {}
         backend
     }
 
     /// Waits for a frame and renders it; false when asked to stop instead. The render thread does nothing else; under
     /// the single-threaded policy main does it for a frame that it has just kicked, so there is no wait.
-    fn wait_and_render(&self, backend: &mut B) -> bool {
-        match self.handshake.wait_for_work() {
-            Work::Stop => false,
-            Work::Render { number, mut frame, rebuilt } => {
-                // Not dropped here: a surface must go on main.
-                let retired = rebuilt.map(|rebuilt| std::mem::replace(backend, rebuilt));
-                let rendered = frame.render(backend, number, self.dropping.load(Ordering::Acquire));
-                if rendered.is_err() {
-                    self.dropping.store(true, Ordering::Release);
-                }
-                self.handshake.complete(frame, rendered, retired);
-                true
-            }
+    fn render_next(&self, backend: &mut B) -> bool {
+        let Some(Work { number, mut frame, rebuilt }) = self.handshake.wait_for_work() else { return false };
+        // Not dropped here: a surface must go on main.
+        let retired = rebuilt.map(|rebuilt| std::mem::replace(backend, rebuilt));
+        let rendered = frame.render(backend, number, self.dropping.load(Ordering::Acquire));
+        if rendered.is_err() {
+            self.dropping.store(true, Ordering::Release);
         }
+        self.handshake.complete(frame, rendered, retired);
+        true
     }
 }
 

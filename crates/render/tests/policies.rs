@@ -106,6 +106,11 @@ impl<'a> Program<'a> {
         self.effects.errors.extend(kicked.err());
     }
 
+    fn wait_and_render(&mut self) {
+        let rendered = self.render.wait_and_render(self.dispatcher);
+        self.effects.errors.extend(rendered.err());
+    }
+
     fn settle(&mut self) {
         let waited = self.render.block_until_render_complete(self.dispatcher);
         self.effects.errors.extend(waited.err());
@@ -329,6 +334,29 @@ fn a_drop_after_trouble_is_the_same() {
     assert_eq!(frames_of(&effects, "never"), [0_u64; 0]);
     let last = effects.seen.iter().find(|seen| seen.by == "free" && seen.number == 9);
     assert_eq!(last.unwrap().frame, 0, "freed with the new backend, which has drawn nothing yet");
+}
+
+#[test]
+fn frames_that_end_with_wait_and_render_are_the_same() {
+    let effects = same_under_both(|mut program| {
+        for _ in 0..3 {
+            program.submit("main", 0..3);
+            program.free(0);
+            program.submit_from_threads();
+            program.submit_nested();
+            program.wait_and_render();
+        }
+        program.settle();
+        program.renderer.submit(|_| panic!("{ON_PURPOSE}"));
+        program.wait_and_render();
+        program.settle();
+        program.rebuild();
+        program.shut_down()
+    });
+    let kinds: Vec<&str> = effects.errors.iter().map(kind).collect();
+    assert_eq!(kinds, ["panic"], "once");
+    assert_eq!(frames_of(&effects, "middle"), [2, 3, 4], "the last before the panic");
+    assert_eq!(effects.begun, [5], "on the new backend");
 }
 
 fn kind(error: &RenderError) -> &'static str {

@@ -2,12 +2,12 @@
 
 use std::sync::Arc;
 
-use downbeat_threading::sync::atomic::Ordering;
+use downbeat_threading::sync::atomic::{AtomicUsize, Ordering};
 use downbeat_threading::sync::model::Schedules::{All, Bounded};
 use downbeat_threading::sync::model::check;
 use downbeat_threading::{Boot, Role, spawn};
 
-use crate::{count, start};
+use crate::{Screen, count, start};
 
 #[test]
 fn no_kick_is_lost_and_one_frame_is_in_flight() {
@@ -84,5 +84,77 @@ fn a_producer_keeps_its_order_and_every_command_runs_once() {
         producer.unwrap().join().unwrap();
         drop(render.shut_down(&dispatcher).unwrap());
         assert_eq!(ran.load(Ordering::Relaxed), 2);
+    });
+}
+
+/// A command that knows its place in the order.
+fn numbered(order: &Arc<AtomicUsize>, number: usize) -> impl FnOnce(&mut Screen) + Send + use<> {
+    let order = Arc::clone(order);
+    move |_| assert_eq!(order.fetch_add(1, Ordering::Relaxed), number)
+}
+
+#[test]
+fn whoever_submits_because_of_another_comes_behind_it() {
+    check("whoever_submits_because_of_another_comes_behind_it", Bounded, || {
+        let boot = Boot::claim().unwrap();
+        let (dispatcher, render) = start(&boot);
+        let (renderer, order, told) = (render.renderer(), count(), count());
+        renderer.submit(numbered(&order, 0));
+        let (theirs, tells) = (renderer.clone(), Arc::clone(&told));
+        let (second, third) = (numbered(&order, 1), numbered(&order, 2));
+        let worker = spawn("worker", Role::Worker, move || {
+            assert!(theirs.try_submit(second).is_ok());
+            theirs.submit(third);
+            tells.store(1, Ordering::Release);
+        });
+        if told.load(Ordering::Acquire) == 1 {
+            renderer.submit(numbered(&order, 3));
+        }
+        worker.unwrap().join().unwrap();
+        drop(render.shut_down(&dispatcher).unwrap());
+        assert!(order.load(Ordering::Relaxed) >= 3);
+    });
+}
+
+#[test]
+fn the_order_begins_anew_with_every_frame() {
+    check("the_order_begins_anew_with_every_frame", Bounded, || {
+        let boot = Boot::claim().unwrap();
+        let (dispatcher, mut render) = start(&boot);
+        let (renderer, order, told) = (render.renderer(), count(), count());
+        renderer.submit(|screen| assert_eq!(screen.frame, 1));
+        render.wait_and_render(&dispatcher).unwrap();
+        let (theirs, tells, first) = (renderer.clone(), Arc::clone(&told), numbered(&order, 0));
+        let worker = spawn("worker", Role::Worker, move || {
+            theirs.submit(first);
+            tells.store(1, Ordering::Release);
+        });
+        if told.load(Ordering::Acquire) == 1 {
+            renderer.submit(numbered(&order, 1));
+        }
+        worker.unwrap().join().unwrap();
+        drop(render.shut_down(&dispatcher).unwrap());
+        assert!(order.load(Ordering::Relaxed) >= 1);
+    });
+}
+
+#[test]
+fn what_main_and_the_render_thread_submit_at_once_runs_once() {
+    check("what_main_and_the_render_thread_submit_at_once_runs_once", Bounded, || {
+        let boot = Boot::claim().unwrap();
+        let (dispatcher, mut render) = start(&boot);
+        let (renderer, ran) = (render.renderer(), count());
+        let counts = |ran: &Arc<_>| {
+            let ran: Arc<AtomicUsize> = Arc::clone(ran);
+            move |_: &mut Screen| _ = ran.fetch_add(1, Ordering::Relaxed)
+        };
+        let (nested, inner) = (render.renderer(), counts(&ran));
+        renderer.submit(move |_| nested.submit(inner));
+        render.wait_and_render(&dispatcher).unwrap();
+        renderer.submit(counts(&ran));
+        render.wait_and_render(&dispatcher).unwrap();
+        renderer.submit(counts(&ran));
+        drop(render.shut_down(&dispatcher).unwrap());
+        assert_eq!(ran.load(Ordering::Relaxed), 3);
     });
 }
