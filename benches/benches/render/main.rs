@@ -5,6 +5,7 @@
 #[path = "../threading/captures.rs"]
 mod captures;
 mod drain;
+mod extract;
 mod gain;
 mod kick;
 mod pipelined;
@@ -14,13 +15,14 @@ mod submit;
 use downbeat_benches::{Suite, count_if_asked};
 
 fn main() -> anyhow::Result<()> {
-    if count_if_asked(&[submit::OURS, submit::FLUME, submit::CROSSBEAM])? {
+    if count_if_asked(&[submit::OURS, submit::FLUME, submit::CROSSBEAM, extract::OURS])? {
         return Ok(());
     }
     let mut suite = Suite::from_args()?;
     submit::measure(&mut suite)?;
     drain::measure(&mut suite)?;
     pipelined::measure(&mut suite)?;
+    extract::measure(&mut suite)?;
     gain::measure(&mut suite)?;
     kick::measure(&mut suite)?;
     suite.finish()
