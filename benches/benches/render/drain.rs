@@ -5,7 +5,7 @@ use downbeat_render::ThreadingPolicy::SingleThreaded;
 use downbeat_threading::{Boot, DispatcherConfig, MainThreadDispatcher};
 
 use crate::captures::Captures;
-use crate::queues::{COMMANDS, CROSSBEAM, Crossbeam, FLUME, Flume, Locked, Queue, submit_all};
+use crate::queues::{COMMANDS, CROSSBEAM, Crossbeam, FLUME, Flume, Queue, Submitted, submit_all};
 
 pub(crate) fn measure(suite: &mut Suite) -> anyhow::Result<()> {
     if !suite.wants("render/drain") {
@@ -14,7 +14,7 @@ pub(crate) fn measure(suite: &mut Suite) -> anyhow::Result<()> {
     let boot = Boot::claim()?;
     let dispatcher = MainThreadDispatcher::new(boot.main(), DispatcherConfig::default());
     let contestants = vec![
-        contestant("ours", Locked::new(&dispatcher, SingleThreaded)?),
+        contestant("ours", Submitted::new(&dispatcher, SingleThreaded)?),
         contestant(FLUME, Flume::default()),
         contestant(CROSSBEAM, Crossbeam::default()),
     ];

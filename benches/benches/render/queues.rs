@@ -68,15 +68,15 @@ fn adds<const KIND: u64, const WORDS: usize>(
     move |sum| sum.sum = sum.sum.wrapping_add(captures.sum::<KIND>())
 }
 
-/// Ours, as every thread may use it.
-pub(crate) struct Locked<'a> {
+/// Ours, as main uses it.
+pub(crate) struct Submitted<'a> {
     dispatcher: &'a MainThreadDispatcher,
     render: RenderThread<Sum>,
     renderer: Renderer<Sum>,
     of_last_frame: Arc<AtomicU64>,
 }
 
-impl<'a> Locked<'a> {
+impl<'a> Submitted<'a> {
     pub(crate) fn new(dispatcher: &'a MainThreadDispatcher, policy: ThreadingPolicy) -> anyhow::Result<Self> {
         let (backend, config) = (Sum::default(), RenderConfig { policy, ..RenderConfig::default() });
         let of_last_frame = Arc::clone(&backend.of_last_frame);
@@ -96,7 +96,7 @@ impl<'a> Locked<'a> {
     }
 }
 
-impl Queue for Locked<'_> {
+impl Queue for Submitted<'_> {
     #[inline]
     fn submit(&mut self, command: impl FnOnce(&mut Sum) + Send + 'static) {
         self.renderer.submit(command);
@@ -108,15 +108,29 @@ impl Queue for Locked<'_> {
     }
 }
 
+/// Ours, as other threads use it: under the lock.
+pub(crate) struct Locked<'a>(pub(crate) Submitted<'a>);
+
+impl Queue for Locked<'_> {
+    #[inline]
+    fn submit(&mut self, command: impl FnOnce(&mut Sum) + Send + 'static) {
+        assert!(self.0.renderer.try_submit(command).is_ok());
+    }
+
+    fn drain(&mut self) -> u64 {
+        self.0.drain()
+    }
+}
+
 /// Ours, as who has many commands at a time uses it.
 pub(crate) struct Recorded<'a> {
-    pub(crate) queue: Locked<'a>,
+    pub(crate) queue: Submitted<'a>,
     recorder: Recorder<Sum>,
 }
 
 impl<'a> Recorded<'a> {
     pub(crate) fn new(dispatcher: &'a MainThreadDispatcher, policy: ThreadingPolicy) -> anyhow::Result<Self> {
-        let queue = Locked::new(dispatcher, policy)?;
+        let queue = Submitted::new(dispatcher, policy)?;
         Ok(Self { recorder: queue.renderer.recorder(), queue })
     }
 }

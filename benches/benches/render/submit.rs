@@ -1,4 +1,4 @@
-//! What a submit costs main, under the lock for each command and with a recorder, and what it allocates.
+//! What a submit costs: main, a recorder, and under the lock that other threads take; and what it allocates.
 //!
 //! One thread submits a frame, which is timed, and then runs it, which is not.
 
@@ -7,15 +7,15 @@ use downbeat_render::ThreadingPolicy::{MultiThreaded, SingleThreaded};
 use downbeat_threading::{Boot, DispatcherConfig, MainThreadDispatcher};
 
 use crate::captures::Captures;
-use crate::queues::{self, COMMANDS, Crossbeam, Flume, Locked, Queue, Recorded, submit_all};
+use crate::queues::{self, COMMANDS, Crossbeam, Flume, Locked, Queue, Recorded, Submitted, submit_all};
 
 pub(crate) const OURS: Counted = Counted { name: "submit/ours", run: count_ours };
 pub(crate) const FLUME: Counted = Counted { name: "submit/flume", run: count::<Flume> };
 pub(crate) const CROSSBEAM: Counted = Counted { name: "submit/crossbeam", run: count::<Crossbeam> };
 
 pub(crate) fn measure(suite: &mut Suite) -> anyhow::Result<()> {
-    race_with::<2>(suite, ["render/submit_16", "render/record_16"])?;
-    race_with::<8>(suite, ["render/submit_64", "render/record_64"])?;
+    race_with::<2>(suite, ["render/submit_16", "render/record_16", "render/try_submit_16"])?;
+    race_with::<8>(suite, ["render/submit_64", "render/record_64", "render/try_submit_64"])?;
     if suite.wants("render/allocations") && suite.can_count()? {
         let per_command = |counted: Counted| counted.allocations_per_unit(40 * COMMANDS);
         let figure = Figure::new("render/allocations", "allocations/command", per_command(OURS)?);
@@ -25,21 +25,22 @@ pub(crate) fn measure(suite: &mut Suite) -> anyhow::Result<()> {
     Ok(())
 }
 
-fn race_with<const WORDS: usize>(suite: &mut Suite, benches: [&'static str; 2]) -> anyhow::Result<()> {
+fn race_with<const WORDS: usize>(suite: &mut Suite, benches: [&'static str; 3]) -> anyhow::Result<()> {
     if !suite.wants_any(&benches) {
         return Ok(());
     }
     let boot = Boot::claim()?;
     let dispatcher = MainThreadDispatcher::new(boot.main(), DispatcherConfig::default());
     let contestants = vec![
-        contestant::<WORDS>("locked", Locked::new(&dispatcher, SingleThreaded)?),
+        contestant::<WORDS>("submitted", Submitted::new(&dispatcher, SingleThreaded)?),
         contestant::<WORDS>("recorded", Recorded::new(&dispatcher, SingleThreaded)?),
+        contestant::<WORDS>("locked", Locked(Submitted::new(&dispatcher, SingleThreaded)?)),
         contestant::<WORDS>(queues::FLUME, Flume::default()),
         contestant::<WORDS>(queues::CROSSBEAM, Crossbeam::default()),
     ];
     let results = race(COMMANDS, contestants)?;
     for (bench, ours) in benches.into_iter().zip(&results) {
-        suite.print(&Figure::of_race(bench, "ns/submit", *ours, &results[2..]))?;
+        suite.print(&Figure::of_race(bench, "ns/submit", *ours, &results[3..]))?;
     }
     Ok(())
 }
@@ -60,7 +61,7 @@ fn count_ours(commands: u64) {
     let dispatcher = MainThreadDispatcher::new(boot.main(), DispatcherConfig::default());
     for policy in [SingleThreaded, MultiThreaded] {
         let started = "there is a thread for it";
-        frames(&mut Locked::new(&dispatcher, policy).expect(started), commands / 4);
+        frames(&mut Submitted::new(&dispatcher, policy).expect(started), commands / 4);
         frames(&mut Recorded::new(&dispatcher, policy).expect(started), commands / 4);
     }
 }
