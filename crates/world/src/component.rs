@@ -82,7 +82,7 @@ macro_rules! components {
         #[derive(Debug, Deserialize)]
         #[serde(deny_unknown_fields)]
         pub(crate) struct EntityText {
-            pub(crate) id: toml::Spanned<EntityId>,
+            pub(crate) id: Option<toml::Spanned<EntityId>>,
             $($field: Option<toml::Spanned<$kind>>,)*
         }
 

@@ -16,6 +16,7 @@
 mod drive;
 mod file;
 mod rebuild;
+mod scatter;
 mod snapshot;
 
 use std::path::{Path, PathBuf};

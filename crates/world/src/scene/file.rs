@@ -15,6 +15,7 @@ use serde::{Deserialize, Serialize};
 use thiserror::Error;
 use toml::Spanned;
 
+use super::scatter::ScatterText;
 use super::{Scene, Stage};
 use crate::command::WorldCommand;
 use crate::component::{Component, ComponentKind, EntityRow, EntityText, Mesh, Surface};
@@ -93,6 +94,8 @@ struct SceneText {
     entities: Vec<EntityText>,
     #[serde(default, rename = "import")]
     imports: Vec<ImportText>,
+    #[serde(default, rename = "scatter")]
+    scatters: Vec<ScatterText>,
 }
 
 #[derive(Deserialize)]
@@ -287,6 +290,9 @@ impl Loader<'_> {
         for import in text.imports {
             self.import(&mut scene, &import)?;
         }
+        for (number, scatter) in text.scatters.into_iter().enumerate() {
+            self.scatter(&mut scene, scatter, number)?;
+        }
         for subsystem in text.subsystems {
             self.subsystem(&mut scene, subsystem)?;
         }
@@ -329,7 +335,13 @@ impl Loader<'_> {
         let mut components = Vec::new();
         let mut last: Option<EntityId> = None;
         for entity in entities {
-            let (id, span) = (*entity.id.get_ref(), entity.id.span());
+            let Some(named) = &entity.id else {
+                let id = scene.stage.world.spawn_next();
+                last = Some(id);
+                components.extend(entity.components().into_iter().map(|component| (id, component)));
+                continue;
+            };
+            let (id, span) = (*named.get_ref(), named.span());
             if !scene.stage.world.spawn_as(id) {
                 let what = match last {
                     Some(last) if last == id => {
@@ -382,6 +394,17 @@ impl Loader<'_> {
         };
         importer(&path, &import.settings, &mut scene.stage.world)
             .map_err(|error| self.source.wrong(span, format!("cannot import {}: {error}", path.display())))
+    }
+
+    fn scatter(&self, scene: &mut Scene, scatter: ScatterText, number: usize) -> Result<(), SceneFileError> {
+        let span = scatter.count.span();
+        let wrong = |what: String| self.source.wrong(span.clone(), what);
+        let scatter = scatter.plan(scene.stage.world.seed(), number).map_err(wrong)?;
+        for at in 0..scatter.poses.len() {
+            let components = scatter.components(at);
+            scene.apply(WorldCommand::Spawn { components }).map_err(|error| wrong(error.to_string()))?;
+        }
+        Ok(())
     }
 
     fn subsystem(&self, scene: &mut Scene, text: SubsystemText) -> Result<(), SceneFileError> {

@@ -36,6 +36,11 @@ impl World {
         self.table.create_as(id)
     }
 
+    /// Brings an entity to life under the next id: what loading a file does that names none.
+    pub(crate) fn spawn_next(&mut self) -> EntityId {
+        self.table.create()
+    }
+
     /// Keeps ids below this one from being used.
     pub(crate) fn reserve_ids(&mut self, next: EntityId) {
         self.table.reserve_until(next);
