@@ -1,6 +1,7 @@
 //! The workspace's own commands, run as `cargo xtask …`. Holds the command line only: each task is a file.
 
 mod bench;
+mod determinism;
 mod loom;
 mod memcheck;
 mod mutants;
@@ -70,6 +71,19 @@ enum Task {
         #[arg(long)]
         json: bool,
     },
+    /// Send `pile` and `arm` through a snapshot at every step and compare every byte.
+    ///
+    /// With --matrix instead: build for debug, release, three optimisation levels and the native processor, and
+    /// compare the hash of every step of the shipped scenes. The first difference is named by step, entity and
+    /// component.
+    Determinism {
+        /// How many steps go through a snapshot.
+        #[arg(long, default_value_t = 10_000)]
+        steps: u64,
+        /// Compare builds instead.
+        #[arg(long)]
+        matrix: bool,
+    },
     /// Check what the compiler does not: file heads, crate arrows, manifests, ARCHITECTURE.md, mutants.
     Tidy,
     /// Open a window on an X server without a screen and check what it shows, under both threading policies.
@@ -106,6 +120,7 @@ fn run(cli: &Cli) -> Result<Tally> {
             mutants::run(&workspace, Kind::Models, name.as_deref()).map(announced)
         }
         Task::Bench { name, json } => bench::run(&workspace, name.as_deref(), *json),
+        Task::Determinism { steps, matrix } => determinism::run(&workspace, *steps, *matrix).map(announced),
         Task::Tidy => tidy::run(&workspace),
         #[cfg(target_os = "linux")]
         Task::Window => window::run(&workspace).map(announced),

@@ -3,11 +3,11 @@
 use std::path::Path;
 
 use downbeat_physics::registry;
-use downbeat_world::Scene;
+use downbeat_world::{LoadOptions, Scene};
 
 fn scene(name: &str) -> Scene {
     let file = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../scenes").join(name).with_extension("toml");
-    Scene::load_file(&file, registry()).unwrap_or_else(|error| panic!("{error}"))
+    Scene::load_file(&file, registry(), &LoadOptions::default()).unwrap_or_else(|error| panic!("{error}"))
 }
 
 #[test]

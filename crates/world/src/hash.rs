@@ -103,13 +103,17 @@ impl Visit for ColumnHash {
     }
 }
 
+/// The hash of every component of every entity, by kind and then in creation order.
+pub fn component_hashes(world: &World) -> Vec<(ComponentKind, EntityId, u64)> {
+    let of_kind = |kind: &ComponentKind| {
+        let kind = *kind;
+        rows(&world.components, kind).into_iter().map(move |(id, hash)| (kind, id, hash))
+    };
+    ComponentKind::ALL.iter().flat_map(of_kind).collect()
+}
+
 /// The first entity and component in which two worlds differ.
 pub fn first_difference(a: &World, b: &World) -> Option<(EntityId, ComponentKind)> {
-    let rows = |components: &Components, kind| {
-        let mut rows = Rows(Vec::new());
-        components.visit(kind, &mut rows);
-        rows.0
-    };
     for kind in ComponentKind::ALL.iter().copied() {
         let (ours, theirs) = (rows(&a.components, kind), rows(&b.components, kind));
         let unlike = ours.iter().zip(&theirs).find(|(ours, theirs)| ours != theirs);
@@ -119,6 +123,12 @@ pub fn first_difference(a: &World, b: &World) -> Option<(EntityId, ComponentKind
         }
     }
     None
+}
+
+fn rows(components: &Components, kind: ComponentKind) -> Vec<(EntityId, u64)> {
+    let mut rows = Rows(Vec::new());
+    components.visit(kind, &mut rows);
+    rows.0
 }
 
 struct Rows(Vec<(EntityId, u64)>);

@@ -36,10 +36,11 @@ pub use component::{
 };
 pub use entity::{ENTITIES_MAX, EntityId, EntityIdError, EntityTable};
 pub use event::{EVENTS_MAX, Event, Events};
-pub use hash::{StateHasher, StateHashes, first_difference};
+pub use hash::{StateHasher, StateHashes, component_hashes, first_difference};
 pub use random::Random;
 pub use scene::{
-    AddError, SNAPSHOT_VERSION, SUBSYSTEMS_MAX, Scene, SceneFileError, SnapshotError, SnapshotSummary, Stage,
+    AddError, LoadOptions, SNAPSHOT_VERSION, SUBSYSTEMS_MAX, Scene, SceneFileError, SnapshotError,
+    SnapshotSummary, Stage,
 };
 pub use scene_set::SceneSet;
 pub use signal::{Reading, SIGNALS_MAX, SignalError, SignalKey, SignalValue, Signals, Tap};

@@ -25,7 +25,7 @@ use std::sync::Arc;
 use downbeat_time::{Binding, BoxError, CallbackId, StepContext, TimeConfig, TimeManager};
 use thiserror::Error;
 
-pub use file::SceneFileError;
+pub use file::{LoadOptions, SceneFileError};
 pub use snapshot::{SNAPSHOT_VERSION, SnapshotError, SnapshotSummary};
 
 use crate::command::{CommandError, WorldCommand};

@@ -168,9 +168,20 @@ struct SubsystemRow<'a> {
     settings: toml::Table,
 }
 
+/// What may be said beside a scene's file.
+#[derive(Debug, Clone, Copy, Default)]
+pub struct LoadOptions {
+    /// A seed instead of the file's own.
+    pub seed: Option<u64>,
+}
+
 impl Scene {
     /// Loads a scene from a file. Meshes and robots that it names are looked for from its folder.
-    pub fn load_file(path: &Path, registry: impl Into<Arc<Registry>>) -> Result<Self, SceneFileError> {
+    pub fn load_file(
+        path: &Path,
+        registry: impl Into<Arc<Registry>>,
+        options: &LoadOptions,
+    ) -> Result<Self, SceneFileError> {
         let read = |error| SceneFileError::Read { file: path.to_owned(), error };
         let length = std::fs::metadata(path).map_err(read)?.len();
         if length > FILE_LEN_MAX {
@@ -178,7 +189,7 @@ impl Scene {
         }
         let text = std::fs::read_to_string(path).map_err(read)?;
         let folder = path.parent().unwrap_or_else(|| Path::new(""));
-        Self::from_text(&text, &path.display().to_string(), folder, registry)
+        Self::from_text(&text, &path.display().to_string(), folder, registry, options)
     }
 
     /// Makes a scene from a file's text. `file` is how messages call it.
@@ -187,11 +198,13 @@ impl Scene {
         file: &str,
         folder: &Path,
         registry: impl Into<Arc<Registry>>,
+        options: &LoadOptions,
     ) -> Result<Self, SceneFileError> {
         let source = Source { text, file };
-        let scene: SceneText = toml::from_str(text)
+        let mut scene: SceneText = toml::from_str(text)
             .map_err(|error| source.wrong(error.span().unwrap_or_default(), error.message().trim()))?;
         source.check_version(&scene.downbeat)?;
+        scene.seed = options.seed.unwrap_or(scene.seed);
         Loader { source, folder, registry: registry.into() }.build(scene)
     }
 

@@ -8,7 +8,7 @@ mod span;
 use std::ffi::OsString;
 
 use clap::{Args, CommandFactory as _, Parser, Subcommand};
-use downbeat_time::RunnerConfig;
+use downbeat_time::{RunnerConfig, TimeMode};
 
 /// A deterministic, multi-rate simulation engine, headless.
 #[derive(Debug, Parser)]
@@ -33,28 +33,89 @@ const DEMO_ABOUT: &str = "\
 A deterministic, multi-rate simulation engine, headless.
 
 Several fixed-rate clocks, the runners, share one timeline that is exact to the
-nanosecond. Without a command, a built-in scene runs: a cart balances a pole for 60
+nanosecond. Without a command, the shipped scene `arm` runs: an arm sorts boxes for 60
 simulated seconds, as fast as this machine goes, and ends in the same bits every time.";
 
 const DEMO_EXAMPLES: &str = "\
 Examples:
-  downbeat                            run the built-in scene and read its summary
+  downbeat                            run the shipped scene `arm` and read its summary
   downbeat --json                     the same as one object, for scripts
-  downbeat timeline                   see when the default runners fire, and where they meet
-  downbeat timeline --help            learn to ask about runners of your own
+  downbeat run pile --for 5s          another scene, for five simulated seconds
+  downbeat order arm                  what runs in a step, and in which order
+  downbeat timeline arm               when its runners fire, and where they meet
 
 Exit codes: 0 done, 1 failed, 2 bad usage.";
 
-/// What can be run besides the built-in scene.
+/// What can be run besides the demo.
 #[derive(Debug, Subcommand)]
 pub(crate) enum Command {
+    Run(RunArgs),
+    Order(OrderArgs),
     Timeline(TimelineArgs),
+}
+
+/// Run a scene, from its start to an end, and tell how it ended
+#[derive(Debug, Args)]
+#[command(after_help = RUN_EXAMPLES)]
+pub(crate) struct RunArgs {
+    /// A scene's file, or the name of a shipped scene: arm, pile, pendulum, many_rates
+    pub(crate) scene: String,
+
+    /// How time runs: as the scene says, or as one of these
+    ///
+    /// sim-realtime: no faster than the wall clock, slower if it must, nothing skipped.
+    /// sim-high-performance: as fast as it goes. game-realtime: with the wall clock,
+    /// skipping what it cannot do in time.
+    #[arg(long, value_name = "MODE", verbatim_doc_comment)]
+    pub(crate) mode: Option<TimeMode>,
+
+    /// End after so much simulated time, such as 100ms, 10s or 1m30s
+    #[arg(long = "for", value_name = "DUR", value_parser = span::parse, conflicts_with = "steps")]
+    pub(crate) span_nanos: Option<u64>,
+
+    /// End after so many steps
+    #[arg(long, value_name = "N")]
+    pub(crate) steps: Option<u64>,
+
+    /// Where random numbers begin, instead of the scene's own seed
+    #[arg(long, value_name = "N")]
+    pub(crate) seed: Option<u64>,
+
+    /// Print the outcome as one JSON object
+    #[arg(long)]
+    pub(crate) json: bool,
+}
+
+const RUN_EXAMPLES: &str = "\
+Examples:
+  downbeat run arm --for 10s
+      Ten simulated seconds at the pace that the scene asks for.
+  downbeat run pile --mode sim-high-performance --steps 1000 --json
+      A thousand steps as fast as they go, and one object at the end.
+  downbeat run my_scene.toml
+      Until Ctrl-C, which ends it after the step under way.
+
+Without --for and --steps a scene runs until it is interrupted.";
+
+/// Show every system of a scene in the order in which it runs
+#[derive(Debug, Args)]
+pub(crate) struct OrderArgs {
+    /// A scene's file, or the name of a shipped scene
+    pub(crate) scene: String,
+
+    /// Print one JSON object per system
+    #[arg(long)]
+    pub(crate) json: bool,
 }
 
 /// Show when runners fire, where they share a step, and after how long it repeats
 #[derive(Debug, Args)]
 #[command(after_help = TIMELINE_EXAMPLES)]
 pub(crate) struct TimelineArgs {
+    /// The runners of this scene: a file, or the name of a shipped scene
+    #[arg(conflicts_with = "runners")]
+    pub(crate) scene: Option<String>,
+
     /// A runner: its name, its rate in hertz, where its grid starts
     ///
     /// The rate is exact: 50, 50Hz, 29.97 or 30000/1001, up to 1 GHz. The offset shifts the

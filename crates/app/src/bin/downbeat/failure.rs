@@ -6,6 +6,7 @@ use std::io::{self, Write as _};
 use std::process::ExitCode;
 
 use clap::error::ContextKind;
+use downbeat_app::SceneError;
 
 /// Why a command did not succeed.
 #[derive(Debug)]
@@ -33,6 +34,16 @@ impl Failure {
         // With stderr gone too, the exit code is all that is left to tell.
         let _ = writeln!(io::stderr(), "error: {}", one_line(&message));
         ExitCode::from(code)
+    }
+}
+
+impl From<SceneError> for Failure {
+    /// A scene that is not there was asked for wrongly; one whose file is wrong fails.
+    fn from(error: SceneError) -> Self {
+        match error {
+            SceneError::Unknown { .. } => Self::Usage(error.to_string()),
+            SceneError::File(_) => Self::Run(error.into()),
+        }
     }
 }
 

@@ -1,13 +1,14 @@
 //! The headless runtime `downbeat`: reads the command line, runs the command, turns its outcome into an exit
 //! code.
 //!
-//! Exit codes: 0 done, 1 failed, 2 bad usage. It holds no command's work: `demo.rs` is the run without
-//! arguments, `timeline.rs` the schedule of runners.
+//! Exit codes: 0 done, 1 failed, 2 bad usage. It holds no command's work: `run.rs` runs scenes, the demo among them,
+//! `order.rs` tells what runs in a step, `timeline.rs` when runners fire.
 
 mod cli;
-mod demo;
 mod failure;
+mod order;
 mod paint;
+mod run;
 mod timeline;
 
 use std::ffi::OsString;
@@ -20,13 +21,13 @@ use failure::Failure;
 
 fn main() -> ExitCode {
     let arguments: Vec<OsString> = std::env::args_os().collect();
-    match run(&arguments) {
+    match obey(&arguments) {
         Ok(()) => ExitCode::SUCCESS,
         Err(failure) => failure.report(&cli::command_named_in(&arguments)),
     }
 }
 
-fn run(arguments: &[OsString]) -> Result<(), Failure> {
+fn obey(arguments: &[OsString]) -> Result<(), Failure> {
     let cli = match Cli::try_parse_from(arguments) {
         Ok(cli) => cli,
         // Help and version are what was asked for, not failures.
@@ -34,7 +35,9 @@ fn run(arguments: &[OsString]) -> Result<(), Failure> {
         Err(error) => return Err(Failure::from(error)),
     };
     match cli.command {
-        None => demo::run(cli.json),
+        None => run::demo(cli.json),
+        Some(Command::Run(args)) => run::run(&args),
+        Some(Command::Order(args)) => order::run(&args),
         Some(Command::Timeline(args)) => timeline::run(&args),
     }
 }

@@ -13,7 +13,9 @@ mod window;
 
 use std::io::{self, BufWriter, Write as _};
 
+use downbeat_app::load_scene;
 use downbeat_time::RunnerConfig;
+use downbeat_world::LoadOptions;
 
 use crate::cli::TimelineArgs;
 use crate::failure::Failure;
@@ -22,7 +24,14 @@ use steps::Walk;
 use window::Window;
 
 pub(crate) fn run(args: &TimelineArgs) -> Result<(), Failure> {
-    let runners = if args.runners.is_empty() { RunnerConfig::defaults() } else { args.runners.clone() };
+    let runners = match &args.scene {
+        Some(scene) => {
+            let scene = load_scene(scene, &LoadOptions::default())?;
+            scene.time().runners().map(|(_, runner)| runner.clone()).collect()
+        }
+        None if args.runners.is_empty() => RunnerConfig::defaults(),
+        None => args.runners.clone(),
+    };
     let walk = Walk::new(runners.clone()).map_err(|error| Failure::Usage(format!("--runner: {error}")))?;
     let window = Window::new(args.span_nanos, &runners, || walk.cycle());
 

@@ -1,0 +1,137 @@
+//! `downbeat run SCENE`, and `downbeat` alone, which runs the shipped arm: a scene from its start to an end, with a
+//! live line while it runs and a summary when it has.
+//!
+//! The wall clock is read for the pace, the line and the summary. No bit of the outcome depends on it, unless the mode
+//! says so.
+
+mod interrupt;
+mod progress;
+mod summary;
+
+use std::io::{self, BufWriter, Write as _};
+use std::time::Duration;
+
+use downbeat_app::load_scene;
+use downbeat_time::{Clock, Governor, Pacer, SimTime, TimeMode};
+use downbeat_world::{LoadOptions, Scene};
+
+use crate::cli::RunArgs;
+use crate::failure::Failure;
+use crate::paint::Paint;
+use interrupt::Interrupt;
+use progress::Progress;
+use summary::Summary;
+
+/// The scene that runs when none is named, and for how long.
+const DEMO: &str = "arm";
+const DEMO_SPAN: Duration = Duration::from_secs(60);
+
+/// Steps between two looks at the clock.
+const CHUNK: u64 = 64;
+
+/// Where a run ends.
+#[derive(Debug, Clone, Copy)]
+enum End {
+    Time(SimTime),
+    Steps(u64),
+    Interrupted,
+}
+
+/// Runs the demo.
+pub(crate) fn demo(json: bool) -> Result<(), Failure> {
+    let mut scene = load_scene(DEMO, &LoadOptions::default())?;
+    scene.set_mode(TimeMode::SimHighPerformance);
+    run_to(scene, End::Time(SimTime::ZERO.saturating_add(DEMO_SPAN)), json)
+}
+
+/// Runs a scene.
+pub(crate) fn run(args: &RunArgs) -> Result<(), Failure> {
+    let mut scene = load_scene(&args.scene, &LoadOptions { seed: args.seed })?;
+    if let Some(mode) = args.mode {
+        scene.set_mode(mode);
+    }
+    let end = match (args.span_nanos, args.steps) {
+        (Some(nanos), _) => End::Time(SimTime::from_nanos(nanos)),
+        (None, Some(steps)) => End::Steps(steps),
+        (None, None) => End::Interrupted,
+    };
+    run_to(scene, end, args.json)
+}
+
+fn run_to(mut scene: Scene, end: End, json: bool) -> Result<(), Failure> {
+    let interrupt = Interrupt::listen().map_err(Failure::Run)?;
+    let clock = Clock::system();
+    let mut progress = Progress::new(scene.name(), end);
+    let run = if scene.time().mode().is_realtime() {
+        paced(&mut scene, end, &clock, &interrupt, &mut progress)
+    } else {
+        flat_out(&mut scene, end, &clock, &interrupt, &mut progress)
+    };
+    drop(progress);
+    let summary = Summary::new(&scene, clock.elapsed(), interrupt.came());
+    let mut out = BufWriter::new(io::stdout().lock());
+    let written =
+        if json { summary.write_json(&mut out) } else { summary.write_text(&mut out, Paint::for_stdout()) };
+    written.and_then(|()| out.flush()).map_err(Failure::Output)?;
+    run.map_err(Failure::Run)
+}
+
+/// As fast as steps go.
+fn flat_out(
+    scene: &mut Scene,
+    end: End,
+    clock: &Clock,
+    interrupt: &Interrupt,
+    progress: &mut Progress,
+) -> anyhow::Result<()> {
+    while !end.is_reached(scene) && !interrupt.came() {
+        let chunk = end.steps_left(scene).min(CHUNK);
+        match end {
+            // One step at a time near the end, because a step is either before it or not.
+            End::Time(time) => {
+                let ahead = scene.time().now().saturating_add(Duration::from_millis(20));
+                scene.step_to(time.min(ahead))?;
+            }
+            End::Steps(_) | End::Interrupted => {
+                scene.run_steps(chunk)?;
+            }
+        }
+        progress.show(scene, clock.elapsed());
+    }
+    Ok(())
+}
+
+/// No faster than the wall clock. One step a turn, so that the end is met exactly.
+fn paced(
+    scene: &mut Scene,
+    end: End,
+    clock: &Clock,
+    interrupt: &Interrupt,
+    progress: &mut Progress,
+) -> anyhow::Result<()> {
+    scene.set_governor(Governor { max_steps_per_frame: Some(1), ..scene.time().governor() })?;
+    let mut pacer = Pacer::new(clock.clone());
+    while !end.is_reached(scene) && !interrupt.came() {
+        let elapsed = pacer.wait(scene.time().until_due());
+        scene.tick(elapsed)?;
+        progress.show(scene, clock.elapsed());
+    }
+    Ok(())
+}
+
+impl End {
+    fn is_reached(self, scene: &Scene) -> bool {
+        match self {
+            Self::Time(end) => scene.time().next_step().is_none_or(|(next, _)| next > end),
+            Self::Steps(steps) => scene.time().steps() >= steps,
+            Self::Interrupted => scene.time().next_step().is_none(),
+        }
+    }
+
+    fn steps_left(self, scene: &Scene) -> u64 {
+        match self {
+            Self::Steps(steps) => steps.saturating_sub(scene.time().steps()),
+            Self::Time(_) | Self::Interrupted => u64::MAX,
+        }
+    }
+}

@@ -1,0 +1,16 @@
+//! What whole-engine tests share: the checks themselves, so that a test's short cut and a command's full length are
+//! the same code.
+
+mod exactness;
+mod trail;
+
+pub use exactness::{Difference, exact_over};
+pub use trail::{Trail, rows_at};
+
+/// The shipped scenes that determinism is shown on.
+pub const SCENES: &[&str] = &["arm", "pile", "pendulum", "many_rates"];
+
+/// A shipped scene.
+pub fn shipped(name: &str) -> anyhow::Result<downbeat_world::Scene> {
+    Ok(downbeat_app::load_scene(name, &downbeat_world::LoadOptions::default())?)
+}
