@@ -177,15 +177,42 @@ impl Scene {
         settings: &toml::Table,
         binding: Option<Binding>,
     ) -> Result<CallbackId, AddError> {
-        let Some(kind) = self.registry.get(kind).copied() else {
-            let known = list(self.registry.iter().map(|kind| kind.name));
-            return Err(AddError::UnknownKind { kind: kind.to_owned(), known });
-        };
-        let birth = Birth { name, seed: self.stage.world.seed(), settings };
-        let subsystem =
-            (kind.make)(&birth).map_err(|error| AddError::Settings { name: name.to_owned(), error })?;
+        let kind = self.known(kind)?;
+        let mut subsystem = self.made(kind, name, settings)?;
+        self.attached(name, &mut *subsystem)?;
         let binding = binding.unwrap_or_else(|| self.default_binding(&kind));
         self.add_slot(name, Some(kind.name), subsystem, binding)
+    }
+
+    fn known(&self, kind: &str) -> Result<crate::subsystem::SubsystemKind, AddError> {
+        self.registry.get(kind).copied().ok_or_else(|| {
+            let known = list(self.registry.iter().map(|kind| kind.name));
+            AddError::UnknownKind { kind: kind.to_owned(), known }
+        })
+    }
+
+    fn made(
+        &self,
+        kind: crate::subsystem::SubsystemKind,
+        name: &str,
+        settings: &toml::Table,
+    ) -> Result<Box<dyn Subsystem>, AddError> {
+        let birth = Birth { name, seed: self.stage.world.seed(), settings };
+        (kind.make)(&birth).map_err(|error| AddError::Settings { name: name.to_owned(), error })
+    }
+
+    /// Shows the world to a subsystem that is about to be added, if there is room for it.
+    fn attached(&mut self, name: &str, subsystem: &mut dyn Subsystem) -> Result<(), AddError> {
+        self.check_room(name)?;
+        attach(subsystem, &mut self.stage.world)
+            .map_err(|error| AddError::Settings { name: name.to_owned(), error })
+    }
+
+    fn check_room(&self, name: &str) -> Result<(), AddError> {
+        if self.slots.iter().any(|slot| slot.name == name) {
+            return Err(AddError::NameTaken { name: name.to_owned() });
+        }
+        if self.slots.len() >= SUBSYSTEMS_MAX { Err(AddError::TooMany) } else { Ok(()) }
     }
 
     /// Adds a subsystem of your own. Scenes that have one cannot be made from a file alone; a snapshot restores into
@@ -193,9 +220,10 @@ impl Scene {
     pub fn add_native(
         &mut self,
         name: &str,
-        subsystem: Box<dyn Subsystem>,
+        mut subsystem: Box<dyn Subsystem>,
         binding: Binding,
     ) -> Result<CallbackId, AddError> {
+        self.attached(name, &mut *subsystem)?;
         self.add_slot(name, None, subsystem, binding)
     }
 
@@ -252,10 +280,16 @@ impl Scene {
         let changes: toml::Table = settings
             .parse()
             .map_err(|error: toml::de::Error| refused(SettingsError(error.message().to_owned())))?;
-        let subsystem = &mut self.stage.subsystems[at];
-        let mut settings = subsystem.settings();
+        let Stage { world, subsystems } = &mut self.stage;
+        let before = subsystems[at].settings();
+        let mut settings = before.clone();
         settings.extend(changes);
-        subsystem.configure(&settings).map_err(refused)?;
+        subsystems[at].configure(&settings).map_err(refused)?;
+        if let Err(error) = attach(&mut *subsystems[at], world) {
+            // They were its own a moment ago, so it takes them back.
+            let _ = subsystems[at].configure(&before).map(|()| attach(&mut *subsystems[at], world));
+            return Err(refused(error));
+        }
         Ok(None)
     }
 
@@ -263,19 +297,10 @@ impl Scene {
         &mut self,
         name: &str,
         kind: Option<&'static str>,
-        mut subsystem: Box<dyn Subsystem>,
+        subsystem: Box<dyn Subsystem>,
         binding: Binding,
     ) -> Result<CallbackId, AddError> {
-        if self.slots.iter().any(|slot| slot.name == name) {
-            return Err(AddError::NameTaken { name: name.to_owned() });
-        }
-        if self.slots.len() >= SUBSYSTEMS_MAX {
-            return Err(AddError::TooMany);
-        }
-        subsystem.attach(&mut self.stage.world).map_err(|error| AddError::Settings {
-            name: name.to_owned(),
-            error: SettingsError(error.to_string()),
-        })?;
+        self.check_room(name)?;
         let at = self.slots.len();
         let step = move |stage: &mut Stage, context: &StepContext<'_>| stage.step(at, context);
         let callback = self
@@ -303,6 +328,15 @@ impl Stage {
         }
         self.subsystems[at].step(&mut self.world, context)
     }
+}
+
+/// Shows the world to a subsystem. One that refuses leaves no signals behind.
+fn attach(subsystem: &mut dyn Subsystem, world: &mut World) -> Result<(), SettingsError> {
+    let signals = world.signals.clone();
+    subsystem.attach(world).map_err(|error| {
+        world.signals = signals;
+        SettingsError(error.to_string())
+    })
 }
 
 /// A function as a subsystem.

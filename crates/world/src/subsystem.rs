@@ -18,7 +18,8 @@ use crate::world::World;
 /// What it keeps between steps is saved and restored with the scene: after `load(save())` it goes on with the same
 /// bits. What it derives from the world it keeps by version and builds again when that has changed.
 pub trait Subsystem: Any + Send {
-    /// Looks at the world before the first step, and after settings have changed.
+    /// Looks at the world when it is added to a scene and when its settings have changed, so that what it cannot work
+    /// with is refused at once. A restored scene does not call it: [`Subsystem::load`] and the next step must do.
     fn attach(&mut self, world: &mut World) -> Result<(), BoxError> {
         let _ = world;
         Ok(())
@@ -144,8 +145,9 @@ pub fn settings_from<T: DeserializeOwned>(settings: &toml::Table) -> Result<T, S
 
 /// Settings as a table.
 pub fn settings_into<T: Serialize>(settings: &T) -> toml::Table {
-    // Settings are structs of plain data, and those are tables.
-    toml::Table::try_from(settings).unwrap_or_default()
+    // Through text, because a table holds doubles: 0.1 as a float would read 0.10000000149 there. Settings are structs
+    // of plain data, and those always have a text.
+    toml::to_string(settings).ok().and_then(|text| text.parse().ok()).unwrap_or_default()
 }
 
 /// State through postcard, for [`Subsystem::save`].

@@ -20,7 +20,7 @@ use crate::spatial::SpatialIndex;
 
 /// How many requests may wait for the next step.
 pub const REQUESTS_MAX: usize = 4096;
-/// How deep entities may hang on one another.
+/// How deep below others an entity may be hung.
 pub const DEPTH_MAX: usize = 256;
 
 /// A world.
@@ -103,8 +103,12 @@ impl World {
     }
 
     /// Asks for a change at the start of the next step. A request that could not be done now is refused now; one that
-    /// can no longer be done then becomes an event.
+    /// can no longer be done then becomes an event. Changes of time are asked of the step's context instead, and
+    /// settings are for [`crate::Scene::apply`].
     pub fn request(&mut self, command: WorldCommand) -> Result<(), CommandError> {
+        if matches!(command, WorldCommand::Configure { .. } | WorldCommand::Time(_)) {
+            return Err(CommandError::NotTheWorlds);
+        }
         if self.requests.len() >= REQUESTS_MAX {
             return Err(CommandError::TooManyRequests);
         }
@@ -150,10 +154,23 @@ impl World {
         if !self.signals.is_sound() {
             return Some("signals of two widths".to_owned());
         }
-        for id in self.table.iter() {
-            let deep = std::iter::successors(Some(id), |id| self.components.parent.get(*id).map(|to| to.0));
-            if deep.take(DEPTH_MAX + 1).count() > DEPTH_MAX {
-                return Some(format!("{id} hangs on itself or too deep"));
+        self.cycle().map(|id| format!("{id} hangs on itself"))
+    }
+
+    /// An entity that hangs on itself, if there is one. Each entity is looked at once.
+    fn cycle(&self) -> Option<EntityId> {
+        let parents = &self.components.parent;
+        // The entity from whose way up each row was first met.
+        let mut met: Vec<Option<EntityId>> = vec![None; parents.len()];
+        for (start, _) in parents.iter() {
+            let mut id = start;
+            while let Some(row) = parents.row(id) {
+                match met[row] {
+                    Some(by) if by == start => return Some(id),
+                    Some(_) => break,
+                    None => met[row] = Some(start),
+                }
+                id = parents.values()[row].0;
             }
         }
         None

@@ -17,10 +17,18 @@ impl Scene {
             let Some(kind) = &subsystem.kind else {
                 return Err(SnapshotError::Native { name: subsystem.name.clone() });
             };
-            scene.add(kind, &subsystem.name, &subsystem.settings()?, None)?;
+            scene.add_unattached(kind, &subsystem.name, &subsystem.settings()?)?;
         }
         scene.go_to(saved)?;
         Ok(scene)
+    }
+
+    /// Adds a subsystem that will find its world in the snapshot.
+    fn add_unattached(&mut self, kind: &str, name: &str, settings: &toml::Table) -> Result<(), AddError> {
+        let kind = self.known(kind)?;
+        let subsystem = self.made(kind, name, settings)?;
+        let binding = self.default_binding(&kind);
+        self.add_slot(name, Some(kind.name), subsystem, binding).map(|_| ())
     }
 
     /// Goes to a snapshot of this scene, or of one with the same subsystems. When that fails, the scene is as it was.
@@ -28,9 +36,9 @@ impl Scene {
         self.go_to(Saved::read(bytes)?)
     }
 
-    fn go_to(&mut self, mut saved: Saved) -> Result<(), SnapshotError> {
+    fn go_to(&mut self, saved: Saved) -> Result<(), SnapshotError> {
         self.check_subsystems(&saved)?;
-        let fresh = self.made_again(&mut saved)?;
+        let fresh = self.made_again(&saved)?;
         let natives = self.load_natives(&saved)?;
         if let Err(error) = self.time.restore(&saved.time) {
             self.put_natives_back(natives);
@@ -68,7 +76,7 @@ impl Scene {
     }
 
     /// The subsystems of known kinds, made from their saved settings and state; `None` for native ones.
-    fn made_again(&self, saved: &mut Saved) -> Result<Vec<Option<Box<dyn Subsystem>>>, SnapshotError> {
+    fn made_again(&self, saved: &Saved) -> Result<Vec<Option<Box<dyn Subsystem>>>, SnapshotError> {
         let Saved { subsystems, world, .. } = saved;
         let made = subsystems.iter().map(|subsystem| {
             let Some(kind) = &subsystem.kind else { return Ok(None) };
@@ -81,14 +89,13 @@ impl Scene {
         &self,
         kind: &str,
         saved: &SavedSubsystem,
-        world: &mut World,
+        world: &World,
     ) -> Result<Box<dyn Subsystem>, SnapshotError> {
         let kind =
             self.registry.get(kind).ok_or_else(|| SnapshotError::Native { name: saved.name.clone() })?;
         let birth = Birth { name: &saved.name, seed: world.seed(), settings: &saved.settings()? };
         let refused = |reason: String| SnapshotError::Subsystem { name: saved.name.clone(), reason };
         let mut subsystem = (kind.make)(&birth).map_err(|error| refused(error.to_string()))?;
-        subsystem.attach(world).map_err(|error| refused(error.to_string()))?;
         subsystem.load(&saved.state).map_err(|error| refused(error.to_string()))?;
         Ok(subsystem)
     }

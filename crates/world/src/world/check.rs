@@ -2,7 +2,7 @@
 
 use super::{DEPTH_MAX, World};
 use crate::command::{CommandError, WorldCommand};
-use crate::component::{Articulation, Component, ComponentKind, Joint, finite};
+use crate::component::{Articulation, Body, BodyKind, Component, ComponentKind, Joint, JointKind, finite};
 use crate::entity::{ENTITIES_MAX, EntityId};
 
 /// How many pushes may wait for physics.
@@ -16,7 +16,9 @@ impl World {
             WorldCommand::Despawn { entity } => self.check_despawn(*entity),
             WorldCommand::Set { entity, component } => {
                 self.lives(*entity)?;
-                self.check_component(*entity, component, |kind| self.components.contains(*entity, kind))
+                let body = self.components.body.get(*entity);
+                let has = |kind| self.components.contains(*entity, kind);
+                self.check_component(*entity, component, body, has)
             }
             WorldCommand::Remove { entity, kind } => self.check_remove(*entity, *kind),
             WorldCommand::Push { entity, linear, angular } => {
@@ -59,16 +61,22 @@ impl World {
                 return Err(CommandError::Twice { component: kind.name() });
             }
             let has = |kind| components.iter().any(|other| other.kind() == kind);
-            self.check_component(id, component, has)?;
+            let body = components.iter().find_map(|other| match other {
+                Component::Body(body) => Some(body),
+                _ => None,
+            });
+            self.check_component(id, component, body, has)?;
         }
         Ok(())
     }
 
-    /// Whether a component is sound, what it names lives, and what it needs is there too.
+    /// Whether a component is sound, what it names lives, and what it needs is there too: `has` says what the entity
+    /// has beside it, and `body` is that of it which a joint looks at.
     fn check_component(
         &self,
         entity: EntityId,
         component: &Component,
+        body: Option<&Body>,
         has: impl Fn(ComponentKind) -> bool,
     ) -> Result<(), CommandError> {
         let kind = component.kind();
@@ -91,7 +99,8 @@ impl World {
         }
         match component {
             Component::Parent(parent) => self.check_hierarchy(entity, parent.0),
-            Component::Joint(joint) => self.check_joint(entity, joint),
+            Component::Body(body) => self.check_body(entity, body),
+            Component::Joint(joint) => self.check_joint(entity, joint, body),
             Component::Robot(robot) => robot
                 .joints
                 .iter()
@@ -113,10 +122,41 @@ impl World {
         Ok(())
     }
 
-    /// Joints hang on bodies, and those in reduced coordinates form trees.
-    fn check_joint(&self, entity: EntityId, joint: &Joint) -> Result<(), CommandError> {
+    /// A body stays fit for its own joint and in the space of everything that is jointed to it.
+    fn check_body(&self, entity: EntityId, body: &Body) -> Result<(), CommandError> {
+        let refused = |reason| CommandError::Unsound { entity, component: "body", reason };
+        let own = self.components.joint.get(entity);
+        if let Some(joint) = own {
+            fits(joint, body).map_err(refused)?;
+        }
+        let spaces = self.components.body.get(entity).is_some_and(|before| before.space != body.space);
+        if !spaces {
+            return Ok(());
+        }
+        let on_it = self.components.joint.iter().find(|(_, joint)| joint.to == Some(entity));
+        match own.and_then(|joint| joint.to).or(on_it.map(|(id, _)| id)) {
+            Some(other) => Err(refused(format!("it is jointed to {other}, which is in another space"))),
+            None => Ok(()),
+        }
+    }
+
+    /// Joints hang on bodies of the same space, and those in reduced coordinates form trees of dynamic bodies.
+    fn check_joint(
+        &self,
+        entity: EntityId,
+        joint: &Joint,
+        body: Option<&Body>,
+    ) -> Result<(), CommandError> {
+        let refused = |reason| CommandError::Unsound { entity, component: "joint", reason };
+        body.map_or(Ok(()), |body| fits(joint, body)).map_err(refused)?;
         let Some(to) = joint.to else { return Ok(()) };
         self.has(to, ComponentKind::Body, "a joint")?;
+        let other = self.components.body.get(to);
+        if let (Some(body), Some(other)) = (body, other)
+            && body.space != other.space
+        {
+            return Err(refused(format!("{to} is in another space; a joint holds two bodies of one")));
+        }
         let hangs_on = |id: &EntityId| {
             self.components.joint.get(*id).filter(|next| next.articulation == Articulation::Reduced)?.to
         };
@@ -152,6 +192,8 @@ impl World {
                 &[ComponentKind::Velocity, ComponentKind::ExternalForce, ComponentKind::Joint]
             }
             ComponentKind::Joint => &[ComponentKind::MotorTarget, ComponentKind::JointState],
+            // Without its pose, a body would be held at the origin.
+            ComponentKind::Pose => &[ComponentKind::Body],
             _ => &[],
         };
         if let Some(needing) = needing.iter().find(|kind| self.components.contains(entity, **kind)) {
@@ -177,4 +219,16 @@ impl World {
         }
         finite("a target", targets.iter().copied()).map_err(unsound)
     }
+}
+
+/// Solvers in reduced coordinates move every link themselves, so its body must be theirs to move.
+fn fits(joint: &Joint, body: &Body) -> Result<(), String> {
+    let solved_as_a_link =
+        joint.articulation == Articulation::Reduced && !matches!(joint.kind, JointKind::Free);
+    if solved_as_a_link && body.kind != BodyKind::Dynamic {
+        return Err("a joint in reduced coordinates moves its body, so that must be dynamic; \
+                    make the body dynamic or the joint one of impulses"
+            .to_owned());
+    }
+    Ok(())
 }
