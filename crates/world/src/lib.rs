@@ -42,8 +42,10 @@ pub use scene::{
     AddError, LoadOptions, SNAPSHOT_VERSION, SUBSYSTEMS_MAX, Scene, SceneFileError, SnapshotError,
     SnapshotSummary, Stage,
 };
-pub use scene_set::SceneSet;
-pub use signal::{Reading, SIGNALS_MAX, SignalError, SignalKey, SignalValue, Signals, Tap};
+pub use scene_set::{SceneError, SceneSet, WORKERS_MAX};
+pub use signal::{
+    Reading, SIGNAL_WIDTH_MAX, SIGNALS_MAX, Sampling, SignalError, SignalKey, SignalValue, Signals, Tap,
+};
 pub use subsystem::{
     Birth, Importer, Registry, SettingsError, Subsystem, SubsystemKind, settings_from, settings_into,
     state_from, state_into,

@@ -15,6 +15,8 @@ use crate::component::Pose;
 
 /// How many signals a world may have.
 pub const SIGNALS_MAX: usize = 4096;
+/// How many numbers one signal may carry.
+pub const SIGNAL_WIDTH_MAX: usize = 4096;
 
 /// A value that a signal can carry: a fixed number of floats.
 pub trait SignalValue: Copy {
@@ -32,13 +34,26 @@ pub trait SignalValue: Copy {
     fn interpolated(self, to: Self, alpha: f32) -> Self;
 }
 
-/// A signal that carries a `T`. Got from [`Signals::declare`].
+/// A signal that carries a `T`. Got from [`Signals::declare`], or for `[f32]` from [`Signals::declare_array`].
 #[derive(Debug, Serialize, Deserialize)]
 #[serde(transparent)]
-pub struct SignalKey<T> {
+pub struct SignalKey<T: ?Sized> {
     index: u32,
     #[serde(skip)]
     carries: PhantomData<fn() -> T>,
+}
+
+/// How a reader takes a signal that another rate publishes.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Sampling {
+    /// The newest value.
+    #[default]
+    Held,
+    /// The value as of the last sync point.
+    Latched,
+    /// The value one publishing interval ago, between the two samples around that instant.
+    Interpolated,
 }
 
 /// All signals of a world.
@@ -101,6 +116,14 @@ pub enum SignalError {
         /// The signal that was refused.
         name: String,
     },
+    /// It is too wide.
+    #[error("a signal carries at most {SIGNAL_WIDTH_MAX} numbers; `{name}` would carry {asked}")]
+    TooWide {
+        /// The signal that was refused.
+        name: String,
+        /// How many numbers were asked for.
+        asked: usize,
+    },
 }
 
 impl Signals {
@@ -120,31 +143,73 @@ impl Signals {
     /// # Ok::<(), downbeat_world::SignalError>(())
     /// ```
     pub fn declare<T: SignalValue>(&mut self, name: &str) -> Result<SignalKey<T>, SignalError> {
-        if let Some(index) = self.signals.iter().position(|signal| signal.name == name) {
-            let there = self.signals[index].latest.floats.len();
-            if there != T::WIDTH {
-                return Err(SignalError::OtherWidth { name: name.to_owned(), there, asked: T::WIDTH });
-            }
-            return Ok(SignalKey::at(index));
-        }
-        if self.signals.len() >= SIGNALS_MAX {
-            return Err(SignalError::TooMany { name: name.to_owned() });
-        }
-        let sample = Sample { index: 0, at: SimTime::ZERO, floats: vec![0.0; T::WIDTH] };
-        let (latest, before, latched) = (sample.clone(), sample.clone(), sample);
-        self.signals.push(Signal { name: name.to_owned(), latest, before, latched });
-        Ok(SignalKey::at(self.signals.len() - 1))
+        self.place(name, T::WIDTH).map(SignalKey::at)
     }
 
-    /// Publishes a value that is true now.
+    /// The signal of this name that carries so many numbers; a new one if there is none. For widths that only the
+    /// scene knows, such as a robot's joints.
+    ///
+    /// ```
+    /// use downbeat_time::SimTime;
+    /// use downbeat_world::{Sampling, Signals};
+    ///
+    /// let mut signals = Signals::default();
+    /// let joints = signals.declare_array("arm/position", 3)?;
+    /// signals.publish_array(joints, SimTime::from_nanos(10), &[0.1, 0.2, 0.3]);
+    /// let mut read = [0.0; 3];
+    /// let age = signals.read_array(joints, Sampling::Held, SimTime::from_nanos(25), &mut read);
+    /// assert_eq!((read, age.map(|age| age.as_nanos())), ([0.1, 0.2, 0.3], Some(15)));
+    /// # Ok::<(), downbeat_world::SignalError>(())
+    /// ```
+    pub fn declare_array(&mut self, name: &str, width: usize) -> Result<SignalKey<[f32]>, SignalError> {
+        self.place(name, width).map(SignalKey::at)
+    }
+
+    /// The signal of this name and how many numbers it carries, if it was declared.
+    pub fn find(&self, name: &str) -> Option<(SignalKey<[f32]>, usize)> {
+        let index = self.signals.iter().position(|signal| signal.name == name)?;
+        Some((SignalKey::at(index), self.signals[index].latest.floats.len()))
+    }
+
+    /// Publishes a value that is true now. A key of another world's signals publishes nothing.
     pub fn publish<T: SignalValue>(&mut self, key: SignalKey<T>, now: SimTime, value: T) {
-        let Some(signal) = self.signals.get_mut(key.index as usize) else { return };
-        if signal.latest.at != now || signal.latest.index == 0 {
-            std::mem::swap(&mut signal.latest, &mut signal.before);
+        if let Some(floats) = self.next_sample(key.index, T::WIDTH, now) {
+            value.store(floats);
         }
-        let index = signal.latest.index.max(signal.before.index) + 1;
-        (signal.latest.index, signal.latest.at) = (index, now);
-        value.store(&mut signal.latest.floats);
+    }
+
+    /// Publishes numbers that are true now, as many as the signal carries.
+    pub fn publish_array(&mut self, key: SignalKey<[f32]>, now: SimTime, numbers: &[f32]) {
+        if let Some(floats) = self.next_sample(key.index, numbers.len(), now) {
+            floats.copy_from_slice(numbers);
+        }
+    }
+
+    /// Reads a signal's numbers into a slice of its width and returns their age; `None` leaves the slice as it was,
+    /// because nothing was published yet.
+    pub fn read_array(
+        &self,
+        key: SignalKey<[f32]>,
+        sampling: Sampling,
+        now: SimTime,
+        into: &mut [f32],
+    ) -> Option<Duration> {
+        let signal = self.signals.get(key.index as usize)?;
+        let sample = if sampling == Sampling::Latched { &signal.latched } else { &signal.latest };
+        if sample.index == 0 || sample.floats.len() != into.len() {
+            return None;
+        }
+        into.copy_from_slice(&sample.floats);
+        let age = now.since(sample.at);
+        match signal.between(age).filter(|_| sampling == Sampling::Interpolated) {
+            Some((alpha, interval)) => {
+                for (to, from) in into.iter_mut().zip(&signal.before.floats) {
+                    *to = from + (*to - from) * alpha;
+                }
+                Some(age.max(interval))
+            }
+            None => Some(age),
+        }
     }
 
     /// Latches every signal's newest value: what a sync point does, so that all readers see one instant.
@@ -160,6 +225,42 @@ impl Signals {
         self.signals.iter().map(|signal| (signal.name.as_str(), signal.latest.floats.len()))
     }
 
+    /// Where the signal of this name stands, declared or new.
+    fn place(&mut self, name: &str, width: usize) -> Result<usize, SignalError> {
+        if let Some(index) = self.signals.iter().position(|signal| signal.name == name) {
+            let there = self.signals[index].latest.floats.len();
+            if there != width {
+                return Err(SignalError::OtherWidth { name: name.to_owned(), there, asked: width });
+            }
+            return Ok(index);
+        }
+        if self.signals.len() >= SIGNALS_MAX {
+            return Err(SignalError::TooMany { name: name.to_owned() });
+        }
+        if width > SIGNAL_WIDTH_MAX {
+            return Err(SignalError::TooWide { name: name.to_owned(), asked: width });
+        }
+        let sample = Sample { index: 0, at: SimTime::ZERO, floats: vec![0.0; width] };
+        let (latest, before, latched) = (sample.clone(), sample.clone(), sample);
+        self.signals.push(Signal { name: name.to_owned(), latest, before, latched });
+        Ok(self.signals.len() - 1)
+    }
+
+    /// Makes room for a publication and returns where its numbers go. A second one in the same step takes the place
+    /// of the first.
+    fn next_sample(&mut self, index: u32, width: usize, now: SimTime) -> Option<&mut [f32]> {
+        let signal = self.signals.get_mut(index as usize)?;
+        if signal.latest.floats.len() != width {
+            return None;
+        }
+        if signal.latest.at != now || signal.latest.index == 0 {
+            std::mem::swap(&mut signal.latest, &mut signal.before);
+        }
+        let index = signal.latest.index.max(signal.before.index) + 1;
+        (signal.latest.index, signal.latest.at) = (index, now);
+        Some(&mut signal.latest.floats)
+    }
+
     /// Whether signals that came from outside are sound.
     pub(crate) fn is_sound(&self) -> bool {
         self.signals.len() <= SIGNALS_MAX
@@ -167,6 +268,17 @@ impl Signals {
                 let width = signal.latest.floats.len();
                 signal.before.floats.len() == width && signal.latched.floats.len() == width
             })
+    }
+}
+
+impl Signal {
+    /// How far a reader is between the last two samples when the newest has this age, and how far apart they are.
+    fn between(&self, age: Duration) -> Option<(f32, Duration)> {
+        let interval = self.latest.at.since(self.before.at);
+        if self.before.index == 0 || interval.is_zero() {
+            return None;
+        }
+        Some(((age.as_nanos() as f64 / interval.as_nanos() as f64).min(1.0) as f32, interval))
     }
 }
 
@@ -194,14 +306,9 @@ impl<T: SignalValue> Tap<T> {
         let signal = self.signal(signals)?;
         let (before, latest) = (&signal.before, &signal.latest);
         let newest = self.read(latest, now)?;
-        let interval = latest.at.since(before.at).as_nanos();
-        if before.index == 0 || interval == 0 {
-            return Some(newest);
-        }
-        let alpha = (newest.age.as_nanos() as f64 / interval as f64).min(1.0) as f32;
+        let Some((alpha, interval)) = signal.between(newest.age) else { return Some(newest) };
         let value = T::load(&before.floats).interpolated(T::load(&latest.floats), alpha);
-        let age = newest.age.max(latest.at.since(before.at));
-        Some(Reading { value, age, is_new: newest.is_new })
+        Some(Reading { value, age: newest.age.max(interval), is_new: newest.is_new })
     }
 
     fn signal<'a>(&self, signals: &'a Signals) -> Option<&'a Signal> {
@@ -218,19 +325,19 @@ impl<T: SignalValue> Tap<T> {
     }
 }
 
-impl<T> SignalKey<T> {
+impl<T: ?Sized> SignalKey<T> {
     fn at(index: usize) -> Self {
         Self { index: u32::try_from(index).unwrap_or(u32::MAX), carries: PhantomData }
     }
 }
 
-impl<T> Clone for SignalKey<T> {
+impl<T: ?Sized> Clone for SignalKey<T> {
     fn clone(&self) -> Self {
         *self
     }
 }
 
-impl<T> Copy for SignalKey<T> {}
+impl<T: ?Sized> Copy for SignalKey<T> {}
 
 impl<T> Clone for Tap<T> {
     fn clone(&self) -> Self {
