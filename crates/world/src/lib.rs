@@ -17,13 +17,14 @@ mod component;
 mod entity;
 mod event;
 mod hash;
+mod kinematics;
 mod random;
 mod scene;
 mod scene_set;
 mod signal;
 mod spatial;
 mod subsystem;
-mod subsystems;
+pub mod subsystems;
 mod world;
 
 pub use column::Column;
@@ -37,6 +38,7 @@ pub use component::{
 pub use entity::{ENTITIES_MAX, EntityId, EntityIdError, EntityTable};
 pub use event::{EVENTS_MAX, Event, Events};
 pub use hash::{StateHasher, StateHashes, component_hashes, first_difference};
+pub use kinematics::{CHAIN_LEN_MAX, Chain, ChainError, IkSettings, Reach};
 pub use random::Random;
 pub use scene::{
     AddError, LoadOptions, SNAPSHOT_VERSION, SUBSYSTEMS_MAX, Scene, SceneFileError, SnapshotError,
