@@ -139,7 +139,9 @@ pub enum CommandError {
     #[error("{REQUESTS_MAX} requests already wait for the next step; ask again after it")]
     TooManyRequests,
     /// It concerns the scene, and a step asked the world for it.
-    #[error("a step asks its context for changes of time, and settings are for `Scene::apply`; not the world")]
+    #[error(
+        "a step asks its context for changes of time, and settings are for `Scene::apply`; not the world"
+    )]
     NotTheWorlds,
     /// There is no such subsystem.
     #[error("there is no subsystem `{name}`; there are {there}")]

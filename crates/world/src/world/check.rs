@@ -141,12 +141,7 @@ impl World {
     }
 
     /// Joints hang on bodies of the same space, and those in reduced coordinates form trees of dynamic bodies.
-    fn check_joint(
-        &self,
-        entity: EntityId,
-        joint: &Joint,
-        body: Option<&Body>,
-    ) -> Result<(), CommandError> {
+    fn check_joint(&self, entity: EntityId, joint: &Joint, body: Option<&Body>) -> Result<(), CommandError> {
         let refused = |reason| CommandError::Unsound { entity, component: "joint", reason };
         body.map_or(Ok(()), |body| fits(joint, body)).map_err(refused)?;
         let Some(to) = joint.to else { return Ok(()) };
