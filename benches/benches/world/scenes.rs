@@ -3,12 +3,12 @@
 use std::path::Path;
 
 use downbeat_physics::registry;
-use downbeat_world::{LoadOptions, Scene};
+use downbeat_world::Scene;
 
 /// A shipped scene.
 pub(crate) fn load(name: &str) -> anyhow::Result<Scene> {
     let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("../scenes");
-    Ok(Scene::load_file(&folder.join(name).with_extension("toml"), registry(), &LoadOptions::default())?)
+    Ok(Scene::load_file(&folder.join(name).with_extension("toml"), registry())?)
 }
 
 /// A number that is the same for the same bits of all poses.

@@ -60,11 +60,11 @@ pub enum SceneError {
 pub fn load_scene(scene: &str, options: &LoadOptions) -> Result<Scene, SceneError> {
     let path = Path::new(scene);
     if path.is_file() {
-        return Ok(Scene::load_file(path, registry(), options)?);
+        return Ok(Scene::load_file_with(path, registry(), options)?);
     }
     let Some(shipped) = SHIPPED.iter().find(|shipped| shipped.name == scene) else {
         let names: Vec<_> = SHIPPED.iter().map(|shipped| shipped.name).collect();
         return Err(SceneError::Unknown { name: scene.to_owned(), shipped: names.join(", ") });
     };
-    Ok(Scene::from_text(shipped.text, &format!("{scene}.toml"), Path::new(""), registry(), options)?)
+    Ok(Scene::from_text_with(shipped.text, &format!("{scene}.toml"), Path::new(""), registry(), options)?)
 }

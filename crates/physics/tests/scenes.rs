@@ -3,26 +3,12 @@
 use std::path::Path;
 
 use downbeat_physics::registry;
-use downbeat_world::{LoadOptions, Scene};
+use downbeat_world::Scene;
+use downbeat_world::subsystems::PickAndPlace;
 
 fn scene(name: &str) -> Scene {
     let file = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../scenes").join(name).with_extension("toml");
-    Scene::load_file(&file, registry(), &LoadOptions::default()).unwrap_or_else(|error| panic!("{error}"))
-}
-
-#[test]
-fn the_arm_keeps_its_home() {
-    let mut scene = scene("arm");
-    let home = scene.world().components.motor_target.clone();
-    scene.run_for(std::time::Duration::from_secs(5)).unwrap();
-    for (id, target) in home.iter() {
-        let there = scene.world().components.joint_state.get(id).unwrap().position[0];
-        assert!((there - target.position).abs() < 0.02, "{id} is at {there}, not at {}", target.position);
-    }
-    for (id, tags) in scene.world().components.tags.iter().filter(|(_, tags)| tags.0[0] == "box") {
-        let height = scene.world().world_pose(id).position.z;
-        assert!((height - 0.42).abs() < 0.002, "{id} {tags:?} is at {height}");
-    }
+    Scene::load_file(&file, registry()).unwrap_or_else(|error| panic!("{error}"))
 }
 
 #[test]
@@ -68,4 +54,19 @@ fn eight_runners_share_one_timeline() {
     scene.run_for(std::time::Duration::from_secs(1)).unwrap();
     let steps = |name| scene.time().swarm().get(scene.time().runner_id(name).unwrap()).unwrap().index;
     assert_eq!((steps("Physics"), steps("Robot"), steps("Camera"), steps("Audio")), (1000, 50, 29, 172));
+}
+
+#[test]
+fn the_arm_sorts_every_box_into_the_tray_of_its_colour() {
+    let mut scene = scene("arm");
+    assert_eq!(scene.subsystem::<PickAndPlace>("sorter").unwrap().placed(), 0);
+    scene.run_for(std::time::Duration::from_secs(40)).unwrap();
+    assert_eq!(scene.subsystem::<PickAndPlace>("sorter").unwrap().placed(), 6);
+    let world = scene.world();
+    let tagged = |tag: &'static str| world.components.tags.iter().filter(move |(_, tags)| tags.0[0] == tag);
+    for (id, tags) in tagged("box") {
+        let (tray, _) = tagged("tray").find(|(_, other)| other.0[1] == tags.0[1]).unwrap();
+        let away = world.world_pose(id).position - world.world_pose(tray).position;
+        assert!(away.x.abs() < 0.13 && away.y.abs() < 0.1 && away.z < 0.05, "{id} {tags:?} is {away} away");
+    }
 }

@@ -7,6 +7,7 @@
 //! | `sync_point` | Acquisition | latches all signals, after the sensors; bind it with `on_shared` |
 //! | `joint_control` | Control | drives joints by efforts: PID on positions, PI on speeds, or efforts as they come |
 //! | `keyframes` | Control | moves a robot's motors through a list of timed targets |
+//! | `pick_and_place` | Control | leads a tool from thing to place and works its gripper; `ik` after it does the rest |
 //! | `ik` | Control | moves a robot's motors so that its tool follows an entity |
 //! | `limits` | Validation | stops the scene when something is no longer a number or out of bounds |
 //! | `episode` | Validation | says when an episode is over |
@@ -38,6 +39,7 @@ mod joint_control;
 mod joint_sensor;
 mod keyframes;
 mod limits;
+mod pick_and_place;
 mod pose_sensor;
 mod sync_point;
 
@@ -49,6 +51,7 @@ pub use joint_control::{ControlMode, JointControl, JointControlSettings, PerJoin
 pub use joint_sensor::{JointSensor, JointSensorSettings};
 pub use keyframes::{Key, Keyframes, KeyframesSettings};
 pub use limits::{Limits, LimitsSettings, Workspace};
+pub use pick_and_place::{PickAndPlace, PickAndPlaceSettings};
 pub use pose_sensor::{PoseSensor, PoseSensorSettings};
 pub use sync_point::SyncPoint;
 
@@ -63,6 +66,7 @@ pub(crate) const KINDS: &[SubsystemKind] = &[
     joint_sensor::KIND,
     keyframes::KIND,
     limits::KIND,
+    pick_and_place::KIND,
     pose_sensor::KIND,
     sync_point::KIND,
 ];

@@ -177,7 +177,12 @@ pub struct LoadOptions {
 
 impl Scene {
     /// Loads a scene from a file. Meshes and robots that it names are looked for from its folder.
-    pub fn load_file(
+    pub fn load_file(path: &Path, registry: impl Into<Arc<Registry>>) -> Result<Self, SceneFileError> {
+        Self::load_file_with(path, registry, &LoadOptions::default())
+    }
+
+    /// As [`Scene::load_file`], with something said beside the file.
+    pub fn load_file_with(
         path: &Path,
         registry: impl Into<Arc<Registry>>,
         options: &LoadOptions,
@@ -189,11 +194,21 @@ impl Scene {
         }
         let text = std::fs::read_to_string(path).map_err(read)?;
         let folder = path.parent().unwrap_or_else(|| Path::new(""));
-        Self::from_text(&text, &path.display().to_string(), folder, registry, options)
+        Self::from_text_with(&text, &path.display().to_string(), folder, registry, options)
     }
 
     /// Makes a scene from a file's text. `file` is how messages call it.
     pub fn from_text(
+        text: &str,
+        file: &str,
+        folder: &Path,
+        registry: impl Into<Arc<Registry>>,
+    ) -> Result<Self, SceneFileError> {
+        Self::from_text_with(text, file, folder, registry, &LoadOptions::default())
+    }
+
+    /// As [`Scene::from_text`], with something said beside the text.
+    pub fn from_text_with(
         text: &str,
         file: &str,
         folder: &Path,

@@ -33,7 +33,7 @@ const DEMO_ABOUT: &str = "\
 A deterministic, multi-rate simulation engine, headless.
 
 Several fixed-rate clocks, the runners, share one timeline that is exact to the
-nanosecond. Without a command, the shipped scene `arm` runs: an arm sorts boxes for 60
+nanosecond. Without a command, the shipped scene `arm` runs: an arm sorts boxes for 40
 simulated seconds, as fast as this machine goes, and ends in the same bits every time.";
 
 const DEMO_EXAMPLES: &str = "\

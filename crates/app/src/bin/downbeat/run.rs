@@ -24,7 +24,7 @@ use summary::Summary;
 
 /// The scene that runs when none is named, and for how long.
 const DEMO: &str = "arm";
-const DEMO_SPAN: Duration = Duration::from_secs(60);
+const DEMO_SPAN: Duration = Duration::from_secs(40);
 
 /// Steps between two looks at the clock.
 const CHUNK: u64 = 64;
