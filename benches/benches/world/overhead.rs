@@ -5,7 +5,8 @@ use std::cell::RefCell;
 
 use downbeat_benches::{Contestant, Figure, Suite, race};
 use downbeat_physics::Rapier3d;
-use downbeat_world::{Scene, Subsystem as _};
+use downbeat_time::Edit;
+use downbeat_world::{Scene, Subsystem as _, WorldCommand};
 use rapier3d::prelude::PhysicsWorld;
 
 use crate::scenes;
@@ -21,6 +22,7 @@ pub(crate) fn measure(suite: &mut Suite) -> anyhow::Result<()> {
         let mut scene = scenes::load(name)?;
         // Into the middle of what the scene is about: contacts in the pile, a settled arm.
         scene.run_for(std::time::Duration::from_secs(2))?;
+        hold_still(&mut scene)?;
         let saved = scene.save()?;
         let solver = physics(&scene)?.save().map_err(anyhow::Error::from_boxed)?;
         let scene = RefCell::new(scene);
@@ -51,6 +53,16 @@ pub(crate) fn measure(suite: &mut Suite) -> anyhow::Result<()> {
         let results = race(steps, contestants)?;
         suite.print(&Figure::of_race(bench, "ns/step", results[0], &results[1..]))?;
         anyhow::ensure!(bodies > 0, "the scene has no bodies");
+    }
+    Ok(())
+}
+
+/// Turns off who gives the arm new targets: the bare loop has nobody who would.
+fn hold_still(scene: &mut Scene) -> anyhow::Result<()> {
+    let leaders = scene.subsystems().filter(|(name, ..)| ["sorter", "reach"].contains(name));
+    let leaders: Vec<_> = leaders.map(|(_, _, callback)| callback).collect();
+    for callback in leaders {
+        scene.apply(WorldCommand::Time(Edit::SetEnabled { callback, enabled: false }))?;
     }
     Ok(())
 }
