@@ -64,7 +64,8 @@ mod tests {
         let mut first = Random::new(1, "arm");
         let mut other = Random::new(1, "pile");
         let bits: [u64; 3] = std::array::from_fn(|_| first.bits());
-        assert_eq!(bits, [16_352_418_366_443_373_303, 2_196_158_148_862_640_420, 10_583_606_233_376_226_270]);
+        // As XXH3 and PCG64 (XSL-RR) are published; calculated apart from the crates that are used here.
+        assert_eq!(bits, [14_456_882_955_736_340_251, 1_257_738_933_644_722_279, 13_997_013_257_482_492_602]);
         assert_ne!(bits[0], other.bits());
     }
 
