@@ -43,7 +43,7 @@ impl SpatialIndex {
         if self.built_at == Some(versions) {
             return;
         }
-        let entries = pose.ids().iter().map(|id| entry(components, *id));
+        let entries = pose.ids().iter().filter_map(|id| entry(components, *id));
         self.tree = RTree::bulk_load(entries.collect());
         self.built_at = Some(versions);
     }
@@ -77,8 +77,9 @@ impl SpatialIndex {
     }
 }
 
-/// The box around an entity: its collider's, else its mesh's, else its place.
-fn entry(components: &Components, id: EntityId) -> Entry {
+/// The box around an entity: its collider's, else its mesh's, else its place. What is no longer a number is nowhere,
+/// and a tree could not sort it.
+fn entry(components: &Components, id: EntityId) -> Option<Entry> {
     let collider = components.collider.get(id).map(|collider| (collider.offset, collider.shape.bounds()));
     let bounds = collider.or_else(|| {
         let mesh = components.mesh.get(id)?;
@@ -90,7 +91,7 @@ fn entry(components: &Components, id: EntityId) -> Entry {
         let pose = world * offset;
         around_points(corners(low, high).map(|corner| pose.transform_point(corner)))
     });
-    Entry { id, low: low.to_array(), high: high.to_array() }
+    (low.is_finite() && high.is_finite()).then(|| Entry { id, low: low.to_array(), high: high.to_array() })
 }
 
 fn sorted(ids: impl Iterator<Item = EntityId>) -> Vec<EntityId> {

@@ -3,7 +3,7 @@
 //!
 //! Comments do not survive a save: a file is written from the scene, not edited.
 
-use std::io::Write as _;
+use std::io::{Read as _, Write as _};
 use std::ops::Range;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -61,12 +61,10 @@ pub enum SceneFileError {
         error: std::io::Error,
     },
     /// The file is too large.
-    #[error("{} has {length} bytes; a scene has at most {FILE_LEN_MAX}", file.display())]
+    #[error("{} has more than {FILE_LEN_MAX} bytes, and no scene has", file.display())]
     TooLarge {
         /// The file.
         file: PathBuf,
-        /// Its length.
-        length: u64,
     },
     /// The scene has something that no file can hold.
     #[error("subsystem `{name}` is native code, which a file cannot hold")]
@@ -96,6 +94,11 @@ struct SceneText {
     imports: Vec<ImportText>,
     #[serde(default, rename = "scatter")]
     scatters: Vec<ScatterText>,
+}
+
+#[derive(Deserialize)]
+struct VersionText {
+    downbeat: Spanned<u32>,
 }
 
 #[derive(Deserialize)]
@@ -188,11 +191,13 @@ impl Scene {
         options: &LoadOptions,
     ) -> Result<Self, SceneFileError> {
         let read = |error| SceneFileError::Read { file: path.to_owned(), error };
-        let length = std::fs::metadata(path).map_err(read)?.len();
+        let mut text = String::new();
+        // Not what the system says of its length but what comes is counted: a pipe has no length.
+        let file = std::fs::File::open(path).map_err(read)?;
+        let length = file.take(FILE_LEN_MAX + 1).read_to_string(&mut text).map_err(read)? as u64;
         if length > FILE_LEN_MAX {
-            return Err(SceneFileError::TooLarge { file: path.to_owned(), length });
+            return Err(SceneFileError::TooLarge { file: path.to_owned() });
         }
-        let text = std::fs::read_to_string(path).map_err(read)?;
         let folder = path.parent().unwrap_or_else(|| Path::new(""));
         Self::from_text_with(&text, &path.display().to_string(), folder, registry, options)
     }
@@ -216,8 +221,13 @@ impl Scene {
         options: &LoadOptions,
     ) -> Result<Self, SceneFileError> {
         let source = Source { text, file };
-        let mut scene: SceneText = toml::from_str(text)
-            .map_err(|error| source.wrong(error.span().unwrap_or_default(), error.message().trim()))?;
+        let mut scene = toml::from_str::<SceneText>(text).map_err(|error| {
+            // What a later build has added is unknown here; then the version is what is wrong.
+            let version = toml::from_str::<VersionText>(text).ok();
+            let version = version.map_or(Ok(()), |text| source.check_version(&text.downbeat));
+            let wrong = || source.wrong(error.span().unwrap_or_default(), error.message().trim());
+            version.err().unwrap_or_else(wrong)
+        })?;
         source.check_version(&scene.downbeat)?;
         scene.seed = options.seed.unwrap_or(scene.seed);
         Loader { source, folder, registry: registry.into() }.build(scene)
@@ -264,7 +274,8 @@ impl Scene {
         let text = self.to_text()?;
         let write = || {
             let folder = path.parent().filter(|folder| !folder.as_os_str().is_empty());
-            let mut file = tempfile::NamedTempFile::new_in(folder.unwrap_or_else(|| Path::new(".")))?;
+            let mut file = as_others_write(path, tempfile::Builder::new())
+                .tempfile_in(folder.unwrap_or_else(|| Path::new(".")))?;
             file.write_all(text.as_bytes())?;
             file.as_file().sync_all()?;
             file.persist(path).map_err(|error| error.error)?;
@@ -473,6 +484,20 @@ impl<'a> RunnerRow<'a> {
     fn of(runner: &'a RunnerConfig) -> Self {
         Self { name: &runner.name, rate: runner.rate.to_string(), offset_ns: runner.offset.as_nanos() }
     }
+}
+
+/// A temporary file is its owner's alone; a scene's is for whom the one before was, or a new one would be.
+#[cfg(unix)]
+fn as_others_write<'a>(path: &Path, mut builder: tempfile::Builder<'a, 'a>) -> tempfile::Builder<'a, 'a> {
+    use std::os::unix::fs::PermissionsExt as _;
+    let before = std::fs::metadata(path).map(|there| there.permissions());
+    builder.permissions(before.unwrap_or_else(|_| std::fs::Permissions::from_mode(0o666)));
+    builder
+}
+
+#[cfg(not(unix))]
+fn as_others_write<'a>(_path: &Path, builder: tempfile::Builder<'a, 'a>) -> tempfile::Builder<'a, 'a> {
+    builder
 }
 
 const fn enabled() -> bool {
