@@ -17,6 +17,11 @@ pub(crate) fn settings(text: &str) -> toml::Table {
     text.parse().expect("the test's settings are TOML")
 }
 
+/// Adds a subsystem of a built-in kind where it goes by default.
+pub(crate) fn add(scene: &mut Scene, kind: &str, name: &str, text: &str) {
+    scene.add(kind, name, &settings(text), None).expect("the test's settings fit");
+}
+
 /// An arm of six hinges on the world, each with a motor, a tool and limits: a robot called `arm`.
 pub(crate) fn arm(world: &mut World, mode: MotorMode) -> (EntityId, Vec<EntityId>, EntityId) {
     let shape =

@@ -16,7 +16,7 @@ fn scene(number: u64) -> Scene {
         }
         Ok(())
     };
-    scene.add_fn("walk", Binding::new(RunnerId::ROBOT, Phase::Physics), walk).unwrap();
+    scene.add_fn("walk", Binding::new(RunnerId::ROBOT, Phase::Physics), walk).expect("the name is free");
     scene
 }
 
@@ -58,7 +58,7 @@ fn trouble_in_one_scene_is_its_own() {
         for (at, outcome) in outcomes.into_iter().enumerate() {
             match (at, outcome) {
                 (3, Err(SceneError::Step(error))) => {
-                    assert!(error.to_string().contains("no more"), "{error}")
+                    assert!(error.to_string().contains("no more"), "{error}");
                 }
                 (5, Err(SceneError::Panicked(panic))) => assert_eq!(panic.message(), "out of luck"),
                 (3 | 5, other) => panic!("{at} in round {round}: {other:?}"),

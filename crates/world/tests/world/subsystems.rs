@@ -1,6 +1,6 @@
 //! The built-in subsystems: what they publish, drive, refuse and say, and that each goes through a snapshot.
 
-use crate::common::{add_unit_masses, arm, empty, settings};
+use crate::common::{add, add_unit_masses, arm, empty, settings};
 use downbeat_time::{Binding, Phase, RunnerId, RunnerSet, SimTime};
 use downbeat_world::subsystems::{Capture, Episode};
 use downbeat_world::{
@@ -24,9 +24,7 @@ fn a_joint_sensor_publishes_in_the_robots_order_with_steps() {
         (state.position[0], state.velocity[0]) = (0.11 * at as f32, 0.5 + at as f32);
         scene.world_mut().set(*joint, state);
     }
-    scene
-        .add("joint_sensor", "encoders", &settings("robot = 'arm'\nposition_resolution = 0.25"), None)
-        .unwrap();
+    add(&mut scene, "joint_sensor", "encoders", "robot = 'arm'\nposition_resolution = 0.25");
     scene.run_steps(2).unwrap();
     assert_eq!(read(&scene, "encoders/position", Sampling::Held).unwrap(), [0.0, 0.0, 0.25, 0.25, 0.5, 0.5]);
     assert_eq!(read(&scene, "encoders/velocity", Sampling::Held).unwrap(), [0.5, 1.5, 2.5, 3.5, 4.5, 5.5]);
@@ -62,7 +60,7 @@ fn a_pose_sensor_sees_the_world_pose() {
         "cup",
         Pose { position: Vec3::X, rotation: Quat::from_rotation_z(0.5) },
     );
-    scene.add("pose_sensor", "eye", &settings("entity = 'cup'"), None).unwrap();
+    add(&mut scene, "pose_sensor", "eye", "entity = 'cup'");
     scene.run_steps(2).unwrap();
     let seen = read(&scene, "eye/pose", Sampling::Held).unwrap();
     let turn = Quat::from_rotation_z(0.5).to_array();
@@ -86,7 +84,7 @@ fn a_sync_point_latches_what_was_published_in_its_own_step() {
     let mut shared = Binding::new(RunnerId::ROBOT, Phase::Acquisition).with_priority(1000);
     shared.on_shared = RunnerSet::EMPTY.with(RunnerId::ROBOT).with(RunnerId::CAPTURE);
     scene.add("sync_point", "sync", &settings(""), Some(shared)).unwrap();
-    scene.add("pose_sensor", "eye", &settings("entity = 'counter'"), None).unwrap();
+    add(&mut scene, "pose_sensor", "eye", "entity = 'counter'");
     scene.step_to(SimTime::from_nanos(99_000_000)).unwrap();
     assert_eq!(read(&scene, "eye/pose", Sampling::Latched), None, "the runners have not met yet");
     scene.step_to(SimTime::from_nanos(170_000_000)).unwrap();
@@ -97,7 +95,7 @@ fn a_sync_point_latches_what_was_published_in_its_own_step() {
 fn controlled(text: &str) -> (Scene, Vec<downbeat_world::EntityId>) {
     let mut scene = empty();
     let (_, joints, _) = arm(scene.world_mut(), MotorMode::Effort);
-    scene.add("joint_control", "control", &settings(text), None).unwrap();
+    add(&mut scene, "joint_control", "control", text);
     add_unit_masses(&mut scene);
     (scene, joints)
 }
@@ -153,13 +151,11 @@ fn a_controller_reads_a_sensor_and_waits_for_it() {
     let mut scene = empty();
     let (_, joints, _) = arm(scene.world_mut(), MotorMode::Effort);
     let text = "robot = 'arm'\nkp = 1.0\nsensor = 'encoders'\ntargets = [1, 1, 1, 1, 1, 1]";
-    scene.add("joint_control", "control", &settings(text), None).unwrap();
+    add(&mut scene, "joint_control", "control", text);
     scene.run_steps(3).unwrap();
     let effort = |scene: &Scene| scene.world().components.motor_target.get(joints[1]).unwrap().effort;
     assert_eq!(effort(&scene).to_bits(), 0.0_f32.to_bits(), "nothing was measured, so nothing is pushed");
-    scene
-        .add("joint_sensor", "encoders", &settings("robot = 'arm'\nposition_resolution = 0.5"), None)
-        .unwrap();
+    add(&mut scene, "joint_sensor", "encoders", "robot = 'arm'\nposition_resolution = 0.5");
     let mut state = JointState::default();
     state.position[0] = 0.4;
     scene.world_mut().set(joints[1], state);
@@ -173,7 +169,7 @@ fn keyframes_pass_through_their_keys_smoothly() {
     let (_, joints, _) = arm(scene.world_mut(), MotorMode::Position);
     let text = "robot = 'arm'\nrepeat = true\nkeys = [{ at = 0, targets = [0, 0, 0, 0, 0, 0] }, \
                 { at = 1, keyframe = 'home' }, { at = 2, targets = [0, 0, 0, 0, 0, 0] }]";
-    scene.add("keyframes", "dance", &settings(text), None).unwrap();
+    add(&mut scene, "keyframes", "dance", text);
     let target = |scene: &Scene| *scene.world().components.motor_target.get(joints[5]).unwrap();
     let at = |scene: &mut Scene, millis: u64| {
         scene.step_to(SimTime::from_nanos(millis * 1_000_000)).unwrap();
@@ -196,7 +192,7 @@ fn a_tool_follows_an_entity_no_faster_than_allowed() {
         scene.world_mut().set(*joint, target);
     }
     let goal = scene.world_mut().spawn("goal", chain.forward(&[0.5, 0.6, 0.4, 0.2, 0.5, 0.1]));
-    scene.add("ik", "follow", &settings("tool = 'tool'\ntarget = 'goal'\nspeed_max = 0.5"), None).unwrap();
+    add(&mut scene, "ik", "follow", "tool = 'tool'\ntarget = 'goal'\nspeed_max = 0.5");
     let positions = |scene: &Scene| -> Vec<f32> {
         let targets = &scene.world().components.motor_target;
         joints.iter().map(|joint| targets.get(*joint).unwrap().position).collect()
@@ -221,7 +217,7 @@ fn with_limits(text: &str) -> (Scene, downbeat_world::EntityId) {
     let ball = scene.world_mut().spawn("ball", Pose::IDENTITY);
     scene.world_mut().set(ball, Body::default());
     scene.world_mut().set(ball, Velocity::default());
-    scene.add("limits", "limits", &settings(text), None).unwrap();
+    add(&mut scene, "limits", "limits", text);
     (scene, ball)
 }
 
@@ -301,7 +297,7 @@ fn an_episode_ends_once_by_the_first_term_that_holds() {
         let mut scene = empty();
         let ball = scene.world_mut().spawn("ball", Pose::IDENTITY);
         scene.world_mut().spawn("goal", Pose::at(Vec3::Y * 3.0));
-        scene.add("episode", "episode", &settings(&format!("pause = true\n{text}")), None).unwrap();
+        add(&mut scene, "episode", "episode", &format!("pause = true\n{text}"));
         let report = scene.step_to(SimTime::from_nanos(60_000_000)).unwrap();
         assert!(report.steps == 4 && !scene.subsystem::<Episode>("episode").unwrap().has_ended(), "{text}");
         scene.world_mut().set(ball, then);
@@ -324,7 +320,7 @@ fn a_recorder_keeps_the_last_frames_and_says_where_things_stand_in_them() {
     let never = scene.world_mut().signals.declare::<Vec3>("never");
     assert!(never.is_ok());
     let text = "signals = ['never']\nposes = ['tool']\nrobots = ['arm']\nframes_max = 3";
-    scene.add("capture", "tape", &settings(text), None).unwrap();
+    add(&mut scene, "capture", "tape", text);
     scene.run_for(std::time::Duration::from_secs(1)).unwrap();
     let tape = scene.subsystem::<Capture>("tape").unwrap();
     assert_eq!((tape.recorded(), tape.frames().len()), (30, 3));
@@ -393,7 +389,7 @@ fn wrong_settings_are_refused_with_their_cure_and_leave_no_trace() {
 fn settings_refused_by_the_world_leave_the_old_ones() {
     let mut scene = empty();
     scene.world_mut().spawn("cup", Pose::IDENTITY);
-    scene.add("pose_sensor", "eye", &settings("entity = 'cup'\nposition_noise = 0.1"), None).unwrap();
+    add(&mut scene, "pose_sensor", "eye", "entity = 'cup'\nposition_noise = 0.1");
     scene.run_steps(3).unwrap();
     let (before, text) = (scene.save().unwrap(), scene.to_text().unwrap());
     for change in ["entity = 'plate'", "position_noise = -1", "colour = 1", "entity = "] {
@@ -414,27 +410,16 @@ fn everything() -> Scene {
     let goal = scene.world_mut().spawn("goal", Pose::at(Vec3::new(0.4, 0.2, 0.5)));
     scene.world_mut().set(goal, Body::default());
     let both = "robot = 'arm'\nposition_noise = 0.01\nvelocity_noise = 0.02";
-    scene.add("joint_sensor", "encoders", &settings(both), None).unwrap();
-    scene
-        .add(
-            "pose_sensor",
-            "eye",
-            &settings("entity = 'goal'\nrotation_noise = 0.1\nposition_noise = 0.1"),
-            None,
-        )
-        .unwrap();
-    scene.add("sync_point", "sync", &settings(""), None).unwrap();
-    scene
-        .add("keyframes", "dance", &settings("robot = 'arm'\nkeys = [{ at = 1, keyframe = 'home' }]"), None)
-        .unwrap();
-    scene.add("ik", "follow", &settings("tool = 'tool'\ntarget = 'goal'"), None).unwrap();
-    scene
-        .add("limits", "limits", &settings("workspace = { low = [0, 0, 0], high = [0.1, 0.1, 0.1] }"), None)
-        .unwrap();
-    scene.add("episode", "episode", &settings("time_limit = 0.2"), None).unwrap();
+    add(&mut scene, "joint_sensor", "encoders", both);
+    add(&mut scene, "pose_sensor", "eye", "entity = 'goal'\nrotation_noise = 0.1\nposition_noise = 0.1");
+    add(&mut scene, "sync_point", "sync", "");
+    add(&mut scene, "keyframes", "dance", "robot = 'arm'\nkeys = [{ at = 1, keyframe = 'home' }]");
+    add(&mut scene, "ik", "follow", "tool = 'tool'\ntarget = 'goal'");
+    add(&mut scene, "limits", "limits", "workspace = { low = [0, 0, 0], high = [0.1, 0.1, 0.1] }");
+    add(&mut scene, "episode", "episode", "time_limit = 0.2");
     let tape =
         "signals = ['encoders/position', 'eye/pose']\nposes = ['tool']\nrobots = ['arm']\nframes_max = 5";
-    scene.add("capture", "tape", &settings(tape), None).unwrap();
+    add(&mut scene, "capture", "tape", tape);
     scene
 }
 
@@ -464,7 +449,7 @@ fn every_subsystem_goes_through_a_file() {
 fn a_scene_in_trouble_can_be_restored() {
     let mut scene = empty();
     let cup = scene.world_mut().spawn("cup", Pose::IDENTITY);
-    scene.add("capture", "tape", &settings("poses = ['cup']"), None).unwrap();
+    add(&mut scene, "capture", "tape", "poses = ['cup']");
     scene.run_for(std::time::Duration::from_millis(100)).unwrap();
     scene.apply(WorldCommand::Despawn { entity: cup }).unwrap();
     let error = scene.run_for(std::time::Duration::from_millis(100)).unwrap_err().to_string();
