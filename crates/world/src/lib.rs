@@ -6,6 +6,8 @@
 //! - [`Subsystem`] is whatever moves the world: physics, controllers, sensors, recorders.
 //! - [`Scene`] ties a world and its subsystems to a time manager, loads from and saves to files that people read.
 //! - [`SceneSet`] steps many scenes at once, for training.
+//! - [`subsystems`] has the sensors, controllers, checks and recorders that come with the crate.
+//! - [`Chain`] is the kinematics of a robot's arm, forward and inverse.
 //!
 //! # What it does not do
 //!
