@@ -130,6 +130,7 @@ fn the_index_follows_every_change_and_a_restore() {
     scene.apply(WorldCommand::Set { entity: id, component: ball.into() }).unwrap();
     assert!(there(&mut scene, 5.0));
     let parent = scene.world_mut().spawn("cart", Pose::at(Vec3::X * 20.0));
+    assert!(there(&mut scene, 7.0), "asked in between, so that the hanging alone has changed after it");
     scene.apply(WorldCommand::Set { entity: id, component: Parent(parent).into() }).unwrap();
     assert!(there(&mut scene, 27.0) && !there(&mut scene, 7.0));
     scene.apply(WorldCommand::Despawn { entity: id }).unwrap();
