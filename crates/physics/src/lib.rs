@@ -20,16 +20,21 @@
 //!
 //! It keeps no time and starts no thread. Only the solvers' own files name rapier.
 
+mod import;
 mod mirror;
 mod rapier3d;
 
 use downbeat_world::Registry;
 
+pub use import::{ImportError, ImportOptions, ImportReport, import_mjcf, import_urdf};
 pub use rapier3d::{Rapier3d, Rapier3dSettings, RayHit};
 
-/// The world's own kinds of subsystems and those of this crate.
+/// The world's own kinds of subsystems and those of this crate, which also imports `.urdf`, `.xml` and `.mjcf` files.
 pub fn registry() -> Registry {
     let mut registry = Registry::builtin();
     registry.add(rapier3d::KIND);
+    registry.add_importer("urdf", import::urdf_importer);
+    registry.add_importer("xml", import::mjcf_importer);
+    registry.add_importer("mjcf", import::mjcf_importer);
     registry
 }

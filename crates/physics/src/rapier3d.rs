@@ -3,7 +3,7 @@
 //! Before a step, what changed in the world goes into the solver; after it, poses, velocities and joint states come
 //! back. Whether something changed is told by the versions of columns, so a quiet scene costs one comparison each.
 
-mod convert;
+pub(crate) mod convert;
 mod joints;
 mod motion;
 mod query;

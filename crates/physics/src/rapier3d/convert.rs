@@ -12,7 +12,7 @@ use rapier3d::prelude::{
 const Z_FROM_Y: Quat =
     Quat::from_xyzw(std::f32::consts::FRAC_1_SQRT_2, 0.0, 0.0, std::f32::consts::FRAC_1_SQRT_2);
 
-pub(super) fn pose_in(pose: Pose) -> SolverPose {
+pub(crate) fn pose_in(pose: Pose) -> SolverPose {
     SolverPose::from_parts(pose.position, pose.rotation)
 }
 
@@ -73,7 +73,7 @@ pub(super) fn collider(
 }
 
 /// A shape, and where the solver has it: its cylinders, cones and heights stand along y.
-pub(super) fn shape(shape: &Shape) -> Result<(Pose, SharedShape), String> {
+pub(crate) fn shape(shape: &Shape) -> Result<(Pose, SharedShape), String> {
     let upright = Pose::turned(Z_FROM_Y);
     let as_it_is = Pose::IDENTITY;
     Ok(match shape {

@@ -166,7 +166,16 @@ impl Loader<'_> {
             return Err(self.source.wrong(span, what));
         };
         importer(&path, &import.settings, &mut scene.stage.world)
-            .map_err(|error| self.source.wrong(span, format!("cannot import {}: {error}", path.display())))
+            .map_err(|error| self.source.wrong(span, format!("cannot import {}: {error}", path.display())))?;
+        // An importer knows its own file only; a scene names meshes from its folder, wherever that is.
+        for (_, mesh) in scene.stage.world.components.mesh.iter_mut() {
+            if let Surface::File { path, .. } = &mut mesh.surface
+                && let Ok(inside) = path.strip_prefix(self.folder)
+            {
+                *path = inside.to_owned();
+            }
+        }
+        Ok(())
     }
 
     fn scatter(&self, scene: &mut Scene, scatter: ScatterText, number: usize) -> Result<(), SceneFileError> {
