@@ -22,17 +22,22 @@
 
 mod import;
 mod mirror;
+mod rapier2d;
 mod rapier3d;
+mod solver;
 
 use downbeat_world::Registry;
 
 pub use import::{ImportError, ImportOptions, ImportReport, import_mjcf, import_urdf};
-pub use rapier3d::{Rapier3d, Rapier3dSettings, RayHit};
+pub use rapier2d::{Rapier2d, Rapier2dSettings};
+pub use rapier3d::{Rapier3d, Rapier3dSettings};
+pub use solver::RayHit;
 
 /// The world's own kinds of subsystems and those of this crate, which also imports `.urdf`, `.xml` and `.mjcf` files.
 pub fn registry() -> Registry {
     let mut registry = Registry::builtin();
     registry.add(rapier3d::KIND);
+    registry.add(rapier2d::KIND);
     registry.add_importer("urdf", import::urdf_importer);
     registry.add_importer("xml", import::mjcf_importer);
     registry.add_importer("mjcf", import::mjcf_importer);

@@ -5,9 +5,13 @@
 
 pub(crate) mod convert;
 mod joints;
+#[path = "solver/motion.rs"]
 mod motion;
+#[path = "solver/query.rs"]
 mod query;
+#[path = "solver/structure.rs"]
 mod structure;
+#[path = "solver/touch.rs"]
 mod touch;
 
 use downbeat_time::{BoxError, Phase, StepContext};
@@ -16,10 +20,10 @@ use downbeat_world::{
     settings_into, state_from, state_into,
 };
 use glam::Vec3;
+// What both solvers share (`solver/`) is compiled once for each, against this name.
+use rapier3d as rapier;
 use rapier3d::prelude::{IntegrationParameters, PhysicsWorld};
 use serde::{Deserialize, Serialize};
-
-pub use query::RayHit;
 
 use structure::Structure;
 use touch::Touches;
@@ -53,11 +57,15 @@ impl Default for Rapier3dSettings {
 }
 
 /// The solver as a subsystem.
+///
+/// [`downbeat_world::Scene::subsystem`] gives it out, to ask it what a ray or a shape would meet.
 pub struct Rapier3d {
     settings: Rapier3dSettings,
     state: State,
     touches: Touches,
 }
+
+use Rapier3d as Solver;
 
 /// What is saved.
 #[derive(Default, Serialize, Deserialize)]
@@ -104,7 +112,7 @@ impl Subsystem for Rapier3d {
     fn step(&mut self, world: &mut World, context: &StepContext<'_>) -> Result<(), BoxError> {
         let State { physics, structure } = &mut self.state;
         structure.sync(physics, world)?;
-        motion::write_in(physics, structure, world);
+        motion::write_in(physics, structure, world, context.dt_secs() as f32);
         physics.integration_parameters.dt = (context.dt_secs() / f64::from(self.settings.substeps)) as f32;
         for _ in 0..self.settings.substeps {
             physics.step_with_events(&(), &self.touches);

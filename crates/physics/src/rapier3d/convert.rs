@@ -1,11 +1,12 @@
 //! The world's shapes and poses as the solver has them.
 
-use downbeat_world::{Body, BodyKind, Collider, Pose, Shape};
+use downbeat_world::{Body, BodyKind, Collider, Pose, Shape, Velocity};
 use glam::{Quat, Vec3};
 use rapier3d::parry::utils::Array2;
 use rapier3d::prelude::{
     ActiveCollisionTypes, ActiveEvents, ColliderBuilder, Group, InteractionGroups, InteractionTestMode,
-    MassProperties, Pose as SolverPose, RigidBodyBuilder, RigidBodyType, SharedShape,
+    MassProperties, Pose as SolverPose, Real, RigidBody, RigidBodyBuilder, RigidBodyType, RigidBodyVelocity,
+    SharedShape,
 };
 
 /// The solver's cylinders stand along y, ours along z.
@@ -16,8 +17,35 @@ pub(crate) fn pose_in(pose: Pose) -> SolverPose {
     SolverPose::from_parts(pose.position, pose.rotation)
 }
 
-pub(super) fn pose_out(pose: &SolverPose) -> Pose {
+/// A pose of the solver. In three dimensions nothing is left of what was there before.
+pub(super) fn pose_out(pose: &SolverPose, _before: Pose) -> Pose {
     Pose { position: pose.translation, rotation: pose.rotation }
+}
+
+pub(super) fn vector_in(vector: Vec3) -> Vec3 {
+    vector
+}
+
+pub(super) fn vector_out(vector: Vec3) -> Vec3 {
+    vector
+}
+
+/// A speed of turning, or a torque.
+pub(super) fn turn_in(turn: Vec3) -> Vec3 {
+    turn
+}
+
+pub(super) fn velocity_in(velocity: &Velocity) -> RigidBodyVelocity<Real> {
+    RigidBodyVelocity { linvel: velocity.linear, angvel: velocity.angular }
+}
+
+pub(super) fn velocity_out(body: &RigidBody) -> Velocity {
+    Velocity { linear: body.linvel(), angular: body.angvel() }
+}
+
+/// A velocity as the coordinates of a free root.
+pub(super) fn coordinates(velocity: &Velocity) -> impl Iterator<Item = Real> {
+    velocity.linear.to_array().into_iter().chain(velocity.angular.to_array())
 }
 
 pub(super) fn body_kind(kind: BodyKind) -> RigidBodyType {

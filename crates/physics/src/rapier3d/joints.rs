@@ -1,6 +1,6 @@
 //! Joints as the solver has them: which axes are free, what drives them, and where they are.
 
-use downbeat_world::{Joint, JointKind, JointState, Motor, MotorMode, MotorTarget, Pose};
+use downbeat_world::{Articulation, Joint, JointKind, JointState, Motor, MotorMode, MotorTarget, Pose};
 use glam::{Quat, Vec3};
 use rapier3d::prelude::{
     GenericJoint, ImpulseJointHandle, JointAxesMask, JointAxis, MotorModel, Multibody, PhysicsWorld,
@@ -13,6 +13,12 @@ use super::structure::{JointHandle, MadeJoint};
 const EFFORT_GAIN: f32 = 1e6;
 /// The far-off speed that a motor in effort mode chases and never reaches.
 const EFFORT_SPEED: f32 = 1e4;
+
+/// Whether such a joint can be made; in three dimensions all can.
+#[expect(clippy::unnecessary_wraps, reason = "in a plane, some joints cannot")]
+pub(super) fn check(_joint: &Joint) -> Result<(), String> {
+    Ok(())
+}
 
 /// A joint whose one free axis, if it has one, is the x axis of both frames.
 pub(super) fn generic(joint: &Joint) -> GenericJoint {
@@ -45,68 +51,68 @@ pub(super) fn generic(joint: &Joint) -> GenericJoint {
             JointKind::Fixed | JointKind::Free => {}
         }
     }
-    if let (Some(motor), Some(axis)) = (joint.motor, axis_of(joint.kind)) {
-        set_motor(&mut data, axis, &motor, &MotorTarget::default());
-    }
+    set_motor(&mut data, joint, &MotorTarget::default());
     data
 }
 
 /// Damping and armature, which an articulation keeps beside its joints.
 pub(super) fn set_passive(physics: &mut PhysicsWorld, made: &MadeJoint, joint: &Joint) {
-    match made.handle {
-        JointHandle::Reduced(handle) => {
-            let Some((multibody, link)) = physics.multibody_joints.get_mut(handle) else { return };
-            let Some((at, len)) = span(multibody, link) else { return };
-            multibody.damping_mut().rows_mut(at, len).fill(joint.damping);
-            multibody.armature_mut().rows_mut(at, len).fill(joint.armature);
-        }
-        JointHandle::Impulse(handle) => {
-            let Some(axis) = axis_of(joint.kind).filter(|_| joint.damping > 0.0 && joint.motor.is_none())
-            else {
-                return;
-            };
-            if let Some(there) = physics.impulse_joints.get_mut(handle, true) {
-                there.data.set_motor_model(axis, MotorModel::ForceBased);
-                there.data.set_motor_velocity(axis, 0.0, joint.damping);
-            }
-        }
-        JointHandle::Free => {}
-    }
+    let JointHandle::Reduced(handle) = made.handle else { return };
+    let Some((multibody, link)) = physics.multibody_joints.get_mut(handle) else { return };
+    let Some((at, len)) = span(multibody, link) else { return };
+    multibody.damping_mut().rows_mut(at, len).fill(joint.damping);
+    multibody.armature_mut().rows_mut(at, len).fill(joint.armature);
 }
 
 /// Gives a joint's motor its target, and wakes what hangs on it.
 pub(super) fn drive(physics: &mut PhysicsWorld, made: &MadeJoint, joint: &Joint, target: &MotorTarget) {
-    let (Some(motor), Some(axis)) = (joint.motor, axis_of(joint.kind)) else { return };
+    if joint.motor.is_none() {
+        return;
+    }
     match made.handle {
         JointHandle::Reduced(handle) => {
             let Some((multibody, link)) = physics.multibody_joints.get_mut(handle) else { return };
             let Some(link) = multibody.link_mut(link) else { return };
-            set_motor(&mut link.joint.data, axis, &motor, target);
+            set_motor(&mut link.joint.data, joint, target);
             let body = link.rigid_body_handle();
             physics.wake_up(body, true);
         }
         JointHandle::Impulse(handle) => {
             if let Some(there) = physics.impulse_joints.get_mut(handle, true) {
-                set_motor(&mut there.data, axis, &motor, target);
+                set_motor(&mut there.data, joint, target);
             }
         }
         JointHandle::Free => {}
     }
 }
 
-fn set_motor(data: &mut GenericJoint, axis: JointAxis, motor: &Motor, target: &MotorTarget) {
-    data.set_motor_model(axis, MotorModel::ForceBased);
-    match motor.mode {
-        MotorMode::Position => {
-            data.set_motor(axis, target.position, target.velocity, motor.stiffness, motor.damping);
-            data.set_motor_max_force(axis, motor.effort_max);
+/// What drives a joint and, if it is held by impulses, what slows it: such a joint has one law for both.
+fn set_motor(data: &mut GenericJoint, joint: &Joint, target: &MotorTarget) {
+    let Some(axis) = axis_of(joint.kind) else { return };
+    let slowed = if joint.articulation == Articulation::Impulse { joint.damping } else { 0.0 };
+    let Some(motor) = joint.motor else {
+        if slowed > 0.0 {
+            data.set_motor_model(axis, MotorModel::ForceBased);
+            data.set_motor_velocity(axis, 0.0, slowed);
         }
-        MotorMode::Velocity => {
-            data.set_motor(axis, 0.0, target.velocity, 0.0, motor.damping);
-            data.set_motor_max_force(axis, motor.effort_max);
+        return;
+    };
+    let (position, velocity) = (target.position, target.velocity);
+    let effort = target.effort.clamp(-motor.effort_max, motor.effort_max);
+    data.set_motor_model(axis, MotorModel::ForceBased);
+    data.set_motor_max_force(axis, motor.effort_max);
+    // k (p* − p) + d (v* − v) − s v is a motor of damping d + s for the speed d v* / (d + s).
+    let damping = motor.damping + slowed;
+    let velocity = if damping > 0.0 { velocity * motor.damping / damping } else { 0.0 };
+    match motor.mode {
+        MotorMode::Position => _ = data.set_motor(axis, position, velocity, motor.stiffness, damping),
+        MotorMode::Velocity => _ = data.set_motor(axis, 0.0, velocity, 0.0, damping),
+        // τ − s v is a motor of damping s for the speed τ / s, as strong as it takes.
+        MotorMode::Effort if slowed > 0.0 => {
+            data.set_motor(axis, 0.0, effort / slowed, 0.0, slowed);
+            data.set_motor_max_force(axis, f32::MAX);
         }
         MotorMode::Effort => {
-            let effort = target.effort.clamp(-motor.effort_max, motor.effort_max);
             data.set_motor(axis, 0.0, EFFORT_SPEED.copysign(effort), 0.0, EFFORT_GAIN);
             data.set_motor_max_force(axis, effort.abs());
         }
@@ -141,16 +147,6 @@ pub(super) fn state(
     state
 }
 
-/// Where a free body is, as a joint's state.
-pub(super) fn free_state(pose: Pose, linear: Vec3, angular: Vec3) -> JointState {
-    let mut state = JointState::default();
-    state.position[..3].copy_from_slice(&pose.position.to_array());
-    state.position[3..].copy_from_slice(&pose.rotation.to_array());
-    state.velocity[..3].copy_from_slice(&linear.to_array());
-    state.velocity[3..].copy_from_slice(&angular.to_array());
-    state
-}
-
 /// Puts an articulation's joint somewhere. The bodies follow with [`settle`].
 pub(super) fn set_state(physics: &mut PhysicsWorld, made: &MadeJoint, joint: &Joint, state: &JointState) {
     let JointHandle::Reduced(handle) = made.handle else { return };
@@ -163,7 +159,9 @@ pub(super) fn set_state(physics: &mut PhysicsWorld, made: &MadeJoint, joint: &Jo
         link.joint.apply_displacement(&[away]);
     } else if joint.kind == JointKind::Ball {
         let [x, y, z, w, ..] = state.position;
-        let away = Quat::from_xyzw(x, y, z, w) * link.joint.joint_rot().inverse();
+        let wanted = Quat::from_xyzw(x, y, z, w);
+        let wanted = if wanted.length_squared() > 0.0 { wanted.normalize() } else { Quat::IDENTITY };
+        let away = wanted * link.joint.joint_rot().inverse();
         link.joint.apply_displacement(&away.to_scaled_axis().to_array());
     }
 }
@@ -214,8 +212,9 @@ fn impulse_state(
     let Some(joint) = physics.impulse_joints.get(handle) else { return };
     let bodies = [joint.body1(), joint.body2()].map(|body| physics.bodies.get(body));
     let [Some(to), Some(body)] = bodies else { return };
-    let world_from_to = convert::pose_out(&(*to.position() * joint.data.local_frame1));
-    let world_from_own = convert::pose_out(&(*body.position() * joint.data.local_frame2));
+    let place = |pose| convert::pose_out(&pose, Pose::IDENTITY);
+    let world_from_to = place(*to.position() * joint.data.local_frame1);
+    let world_from_own = place(*body.position() * joint.data.local_frame2);
     let between = world_from_to.inverse() * world_from_own;
     let axis = world_from_to.rotation * Vec3::X;
     let turning = body.angvel() - to.angvel();

@@ -1,11 +1,13 @@
 //! Which bodies, colliders and joints the solver has, and what they were made from.
+//!
+//! Shared by both solvers; what differs in three dimensions and in a plane is in their `convert.rs` and `joints.rs`.
 
 use downbeat_time::BoxError;
 use downbeat_world::{
     Articulation, Body, BodyKind, Collider, EntityId, Joint, JointKind, JointState, Pose, Space, Velocity,
     World,
 };
-use rapier3d::prelude::{
+use super::rapier::prelude::{
     ColliderHandle, ImpulseJointHandle, MultibodyJointHandle, PhysicsWorld, RigidBodyBuilder, RigidBodyHandle,
 };
 use serde::{Deserialize, Serialize};
@@ -22,6 +24,8 @@ pub(super) struct Structure {
     parents_seen: Option<u64>,
     /// Versions of the columns that motion is exchanged through, as the solver left them.
     pub(super) motion_seen: MotionSeen,
+    /// Whether links of articulations were pushed for one step.
+    pub(super) pushed: bool,
 }
 
 #[derive(Clone, Copy, Serialize, Deserialize)]
@@ -107,8 +111,29 @@ impl Structure {
         for id in joints.new {
             self.insert_joint(physics, world, id)?;
         }
+        self.check_links()?;
+        // Articulations that were joined or taken apart have forgotten what slows their joints.
+        for row in self.joints.rows() {
+            joints::set_passive(physics, &row.made, &row.component);
+        }
         // Whatever was made begins with what the world says, not with what the solver said last.
         self.motion_seen = MotionSeen::default();
+        Ok(())
+    }
+
+    /// A link of an articulation is moved by its joint and by nothing else; the solver relies on it.
+    fn check_links(&self) -> Result<(), BoxError> {
+        for row in self.joints.rows().iter().filter(|row| matches!(row.made.handle, JointHandle::Reduced(_))) {
+            let kind = self.bodies.row(row.id).map(|body| body.component.kind);
+            if kind != Some(BodyKind::Dynamic) {
+                return Err(format!(
+                    "{} hangs on a joint in reduced coordinates, so its body must be dynamic; make it so, or the \
+                     joint an impulse joint",
+                    row.id
+                )
+                .into());
+            }
+        }
         Ok(())
     }
 
@@ -200,8 +225,9 @@ impl Structure {
     ) -> Result<(), BoxError> {
         let Some(joint) = world.components.joint.get(id).copied() else { return Ok(()) };
         let Some(body) = self.body(id) else { return Ok(()) };
+        joints::check(&joint).map_err(|reason| format!("the joint of {id} cannot be used: {reason}"))?;
         if !world.components.joint_state.contains(id) {
-            world.set(id, JointState::default());
+            world.set(id, rest(joint.kind, world, id));
         }
         if joint.kind == JointKind::Free {
             self.joints.insert(id, joint, MadeJoint { handle: JointHandle::Free, anchor: None });
@@ -231,7 +257,6 @@ impl Structure {
             }
         };
         let made = MadeJoint { handle, anchor };
-        joints::set_passive(physics, &made, &joint);
         self.joints.insert(id, joint, made);
         Ok(())
     }
@@ -252,6 +277,21 @@ impl MadeJoint {
     }
 }
 
+/// Where a joint is whose state nobody has set.
+fn rest(kind: JointKind, world: &World, id: EntityId) -> JointState {
+    let components = &world.components;
+    let mut state = JointState::default();
+    match kind {
+        JointKind::Ball => state.position[3] = 1.0,
+        JointKind::Free => {
+            let pose = components.pose.get(id).copied().unwrap_or_default();
+            state = super::motion::free_state(pose, components.velocity.get(id).copied().unwrap_or_default());
+        }
+        JointKind::Fixed | JointKind::Hinge { .. } | JointKind::Slide { .. } => {}
+    }
+    state
+}
+
 /// The nearest body at or above an entity, of whatever space.
 fn body_above(world: &World, id: EntityId) -> Option<(EntityId, Space)> {
     let mut above = Some(id);
@@ -266,7 +306,7 @@ fn body_above(world: &World, id: EntityId) -> Option<(EntityId, Space)> {
 
 fn update_body(physics: &mut PhysicsWorld, handle: RigidBodyHandle, body: &Body) {
     let Some(there) = physics.bodies.get_mut(handle) else { return };
-    let fresh = convert::body(body, convert::pose_out(there.position())).build();
+    let fresh = convert::body(body, Pose::IDENTITY).build();
     there.set_body_type(convert::body_kind(body.kind), true);
     there.set_gravity_scale(body.gravity_scale, true);
     there.set_linear_damping(body.linear_damping);

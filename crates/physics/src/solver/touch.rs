@@ -1,8 +1,8 @@
-//! Contacts that begin and end, as events of the world, in a fixed order.
+//! Contacts that begin and end, as events of the world, in a fixed order. Shared by both solvers.
 
 use downbeat_world::{EntityId, Event, World};
 use parking_lot::Mutex;
-use rapier3d::prelude::{
+use super::rapier::prelude::{
     ColliderSet, CollisionEvent, CollisionEventFlags, ContactPair, EventHandler, PhysicsWorld, Real,
     RigidBodySet, SoftBodySet, SoftBodyTearEvent,
 };

@@ -1,19 +1,28 @@
 //! Motion between the world and the solver: what the world changed goes in before a step, what the solver moved comes
-//! out after it.
+//! out after it. Shared by both solvers.
 
-use downbeat_world::{BodyKind, Components, EntityId, JointKind, MotorTarget, Pose, Velocity, World};
-use rapier3d::prelude::{PhysicsWorld, RigidBodyVelocity};
+use downbeat_world::{
+    BodyKind, Components, EntityId, JointKind, JointState, MotorTarget, Pose, Velocity, World,
+};
+use glam::{Quat, Vec3};
 
+use super::rapier::prelude::PhysicsWorld;
 use super::structure::{JointHandle, MotionSeen, Structure};
 use super::{convert, joints};
 
-/// Takes in poses, velocities, forces, targets and joint states that somebody else has changed.
-pub(super) fn write_in(physics: &mut PhysicsWorld, structure: &mut Structure, world: &mut World) {
+/// Takes in poses, velocities, forces, targets and joint states that somebody else has changed, and what pushes for
+/// the step of this length.
+pub(super) fn write_in(
+    physics: &mut PhysicsWorld,
+    structure: &mut Structure,
+    world: &mut World,
+    step_secs: f32,
+) {
     let seen = structure.motion_seen;
-    let now = versions(&world.components);
-    if seen.joint_state != now.joint_state {
+    if seen.joint_state != Some(world.components.joint_state.version()) {
         joint_states_in(physics, structure, world);
     }
+    let now = versions(&world.components);
     if seen.pose != now.pose {
         poses_in(physics, structure, world);
     }
@@ -30,15 +39,24 @@ pub(super) fn write_in(physics: &mut PhysicsWorld, structure: &mut Structure, wo
             joints::drive(physics, &row.made, &row.component, &target);
         }
     }
+    structure.pushed = false;
     for impulse in std::mem::take(&mut world.impulses) {
-        let body = structure.body(impulse.entity).and_then(|handle| physics.bodies.get_mut(handle));
-        match body {
-            Some(body) => {
-                body.apply_impulse(impulse.linear, true);
-                body.apply_torque_impulse(impulse.angular, true);
-            }
+        let Some(handle) = structure.body(impulse.entity) else {
             // It belongs to another solver.
-            None => world.impulses.push(impulse),
+            world.impulses.push(impulse);
+            continue;
+        };
+        let articulated = physics.multibody_joints.rigid_body_link(handle).is_some();
+        let Some(body) = physics.bodies.get_mut(handle) else { continue };
+        let (linear, angular) = (convert::vector_in(impulse.linear), convert::turn_in(impulse.angular));
+        if articulated {
+            // The velocity of a link follows from its joints, so it is pushed by a force for this step alone.
+            body.add_force(linear / step_secs, true);
+            body.add_torque(angular / step_secs, true);
+            structure.pushed = true;
+        } else {
+            body.apply_impulse(linear, true);
+            body.apply_torque_impulse(angular, true);
         }
     }
 }
@@ -49,6 +67,10 @@ pub(super) fn read_out(physics: &PhysicsWorld, structure: &mut Structure, world:
     velocities_out(physics, structure, &mut world.components);
     joint_states_out(physics, structure, &mut world.components);
     structure.motion_seen = versions(&world.components);
+    if structure.pushed {
+        // The forces of pushes go before the next step.
+        structure.motion_seen.force = None;
+    }
 }
 
 fn versions(components: &Components) -> MotionSeen {
@@ -67,7 +89,7 @@ fn poses_in(physics: &mut PhysicsWorld, structure: &Structure, world: &World) {
     let mut moved_articulation = false;
     for row in structure.bodies().iter().filter(|row| !structure.follows_joint(row.id)) {
         let Some(body) = physics.bodies.get(row.made.handle) else { continue };
-        let there = convert::pose_out(body.position());
+        let there = convert::pose_out(body.position(), world.world_pose(row.id));
         if world.components.pose.get(row.id) == Some(&local_pose(world, row.id, there)) {
             continue;
         }
@@ -94,16 +116,16 @@ fn velocities_in(physics: &mut PhysicsWorld, structure: &Structure, components: 
     for row in structure.bodies().iter().filter(|row| !structure.follows_joint(row.id)) {
         let Some(wanted) = components.velocity.get(row.id) else { continue };
         let Some(body) = physics.bodies.get_mut(row.made.handle) else { continue };
-        if (body.linvel(), body.angvel()) == (wanted.linear, wanted.angular) {
+        let velocity = convert::velocity_in(wanted);
+        if (body.linvel(), body.angvel()) == (velocity.linvel, velocity.angvel) {
             continue;
         }
-        let velocity = RigidBodyVelocity { linvel: wanted.linear, angvel: wanted.angular };
         body.set_vels(velocity, true);
         let root = physics.multibody_joints.rigid_body_link(row.made.handle).copied();
         let multibody = root.and_then(|root| physics.multibody_joints.get_multibody_mut(root.multibody));
-        if let Some(multibody) = multibody.filter(|multibody| multibody.root().joint().ndofs() == 6) {
-            let six = wanted.linear.to_array().into_iter().chain(wanted.angular.to_array());
-            multibody.generalized_velocity_mut().iter_mut().zip(six).for_each(|(to, from)| *to = from);
+        if let Some(multibody) = multibody.filter(|multibody| multibody.root().joint().ndofs() > 0) {
+            let coordinates = convert::coordinates(wanted);
+            multibody.generalized_velocity_mut().iter_mut().zip(coordinates).for_each(|(to, from)| *to = from);
         }
     }
 }
@@ -112,29 +134,66 @@ fn forces_in(physics: &mut PhysicsWorld, structure: &Structure, components: &Com
     for row in structure.bodies() {
         let Some(body) = physics.bodies.get_mut(row.made.handle) else { continue };
         let wanted = components.force.get(row.id).copied().unwrap_or_default();
-        if (body.user_force(), body.user_torque()) != (wanted.force, wanted.torque) {
+        let (force, torque) = (convert::vector_in(wanted.force), convert::turn_in(wanted.torque));
+        if (body.user_force(), body.user_torque()) != (force, torque) {
             body.reset_forces(true);
             body.reset_torques(true);
-            body.add_force(wanted.force, true);
-            body.add_torque(wanted.torque, true);
+            body.add_force(force, true);
+            body.add_torque(torque, true);
         }
     }
 }
 
-/// Joints of articulations whose state in the world is not the solver's.
-fn joint_states_in(physics: &mut PhysicsWorld, structure: &Structure, world: &World) {
+/// Joints of articulations whose state in the world is not the solver's. Those of a free body are its pose and its
+/// velocity, which go in after this.
+fn joint_states_in(physics: &mut PhysicsWorld, structure: &Structure, world: &mut World) {
     let mut moved = false;
     for row in structure.joints() {
-        let Some(wanted) = world.components.joint_state.get(row.id) else { continue };
+        let Some(wanted) = world.components.joint_state.get(row.id).copied() else { continue };
+        if row.component.kind == JointKind::Free {
+            free_state_in(physics, structure, world, row.id, &wanted);
+            continue;
+        }
         let there = joints::state(physics, &row.made, &row.component, &MotorTarget::default());
         if (wanted.position, wanted.velocity) != (there.position, there.velocity) {
-            joints::set_state(physics, &row.made, &row.component, wanted);
+            joints::set_state(physics, &row.made, &row.component, &wanted);
             moved = true;
         }
     }
     if moved {
         structure.joints().iter().for_each(|row| joints::settle(physics, &row.made));
     }
+}
+
+fn free_state_in(
+    physics: &PhysicsWorld,
+    structure: &Structure,
+    world: &mut World,
+    id: EntityId,
+    wanted: &JointState,
+) {
+    let Some(body) = structure.body(id).and_then(|handle| physics.bodies.get(handle)) else { return };
+    let pose = local_pose(world, id, convert::pose_out(body.position(), world.world_pose(id)));
+    let there = free_state(pose, convert::velocity_out(body));
+    if (wanted.position, wanted.velocity) == (there.position, there.velocity) {
+        return;
+    }
+    let [x, y, z, turn @ ..] = wanted.position;
+    let rotation = Quat::from_array(turn);
+    let rotation = if rotation.length_squared() > 0.0 { rotation.normalize() } else { Quat::IDENTITY };
+    let [linear, angular] = [0, 3].map(|at| Vec3::from_slice(&wanted.velocity[at..]));
+    world.set(id, Pose { position: Vec3::new(x, y, z), rotation });
+    world.set(id, Velocity { linear, angular });
+}
+
+/// Where a free body is, as a joint's state.
+pub(super) fn free_state(pose: Pose, velocity: Velocity) -> JointState {
+    let mut state = JointState::default();
+    state.position[..3].copy_from_slice(&pose.position.to_array());
+    state.position[3..].copy_from_slice(&pose.rotation.to_array());
+    state.velocity[..3].copy_from_slice(&velocity.linear.to_array());
+    state.velocity[3..].copy_from_slice(&velocity.angular.to_array());
+    state
 }
 
 fn poses_out(physics: &PhysicsWorld, structure: &Structure, components: &mut Components) {
@@ -148,16 +207,18 @@ fn poses_out(physics: &PhysicsWorld, structure: &Structure, components: &mut Com
             continue;
         }
         let Some(body) = physics.bodies.get(row.made.handle) else { continue };
-        *pose = convert::pose_out(body.position());
-        if !no_parents {
-            hanging.push((id, *pose));
+        if no_parents {
+            *pose = convert::pose_out(body.position(), *pose);
+        } else {
+            hanging.push((id, *body.position()));
         }
     }
-    for (id, world_pose) in hanging {
-        let Some(parent) = components.parent.get(id) else { continue };
-        let parent = downbeat_world::world_pose(components, parent.0);
+    // In creation order, so whoever hangs on a body that was created before finds it where it is now.
+    for (id, position) in hanging {
+        let world_pose = convert::pose_out(&position, downbeat_world::world_pose(components, id));
+        let parent = components.parent.get(id).map(|parent| downbeat_world::world_pose(components, parent.0));
         if let Some(pose) = components.pose.get_mut(id) {
-            *pose = parent.inverse() * world_pose;
+            *pose = parent.map_or(world_pose, |parent| parent.inverse() * world_pose);
         }
     }
 }
@@ -168,7 +229,7 @@ fn velocities_out(physics: &PhysicsWorld, structure: &Structure, components: &mu
         while rows.next_if(|row| row.id < id).is_some() {}
         let Some(row) = rows.next_if(|row| row.id == id) else { continue };
         if let Some(body) = physics.bodies.get(row.made.handle) {
-            *velocity = Velocity { linear: body.linvel(), angular: body.angvel() };
+            *velocity = convert::velocity_out(body);
         }
     }
 }
@@ -180,8 +241,8 @@ fn joint_states_out(physics: &PhysicsWorld, structure: &Structure, components: &
         while rows.next_if(|row| row.id < id).is_some() {}
         let Some(row) = rows.next_if(|row| row.id == id) else { continue };
         if matches!(row.made.handle, JointHandle::Free) || row.component.kind == JointKind::Free {
-            let (pose, velocity) = (pose.get(id).copied(), velocity.get(id).copied().unwrap_or_default());
-            *state = joints::free_state(pose.unwrap_or_default(), velocity.linear, velocity.angular);
+            let (pose, velocity) = (pose.get(id).copied(), velocity.get(id).copied());
+            *state = free_state(pose.unwrap_or_default(), velocity.unwrap_or_default());
             continue;
         }
         let target = motor_target.get(id).copied().unwrap_or_default();
