@@ -1,6 +1,7 @@
 //! Motion between the world and the solver: what the world changed goes in before a step, what the solver moved comes
 //! out after it. Shared by both solvers.
 
+use downbeat_time::BoxError;
 use downbeat_world::{
     BodyKind, Components, EntityId, JointKind, JointState, MotorTarget, Pose, Velocity, World,
 };
@@ -9,6 +10,11 @@ use glam::{Quat, Vec3};
 use super::rapier::prelude::PhysicsWorld;
 use super::structure::{JointHandle, MotionSeen, Structure};
 use super::{convert, joints};
+
+/// How far from the origin a body may be, in metres: a fall of months.
+const FAR_MAX: f32 = 1e15;
+/// How fast a body may be, in metres or radians per second.
+const FAST_MAX: f32 = 1e10;
 
 /// Takes in poses, velocities, forces, targets and joint states that somebody else has changed, and what pushes for
 /// the step of this length.
@@ -59,6 +65,33 @@ pub(super) fn write_in(
             body.apply_torque_impulse(angular, true);
         }
     }
+}
+
+/// Refuses state that can no longer be simulated, and names the first body that has it.
+pub(super) fn check(physics: &PhysicsWorld, structure: &Structure) -> Result<(), BoxError> {
+    let taken_out = physics.quarantine().bodies();
+    for row in structure.bodies() {
+        let Some(body) = physics.bodies.get(row.made.handle) else { continue };
+        let pose = convert::pose_out(body.position(), Pose::IDENTITY);
+        let Velocity { linear, angular } = convert::velocity_out(body);
+        // Numbers that are none are beyond every bound, so they fail here too.
+        let sound = pose.position.abs().max_element() < FAR_MAX
+            && linear.abs().max_element() < FAST_MAX
+            && angular.abs().max_element() < FAST_MAX
+            && pose.position.is_finite()
+            && pose.rotation.is_finite()
+            && linear.is_finite()
+            && angular.is_finite();
+        if !sound || taken_out.contains(&row.made.handle) {
+            return Err(format!(
+                "{} cannot be simulated: its place or speed is beyond all bounds. Look at its mass, its joints and \
+                 what drives it, and go back to a snapshot",
+                row.id
+            )
+            .into());
+        }
+    }
+    Ok(())
 }
 
 /// Writes out where everything is.

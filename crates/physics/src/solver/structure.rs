@@ -86,10 +86,6 @@ impl Structure {
         self.joints.made(id).is_some_and(|made| matches!(made.handle, JointHandle::Reduced(_)))
     }
 
-    pub(super) fn entity_of(&self, handle: RigidBodyHandle) -> Option<EntityId> {
-        self.bodies.rows().iter().find(|row| row.made.handle == handle).map(|row| row.id)
-    }
-
     /// Makes, changes and removes what the world has changed, in creation order.
     pub(super) fn sync(&mut self, physics: &mut PhysicsWorld, world: &mut World) -> Result<(), BoxError> {
         let components = &world.components;

@@ -3,7 +3,7 @@
 use downbeat_world::{EntityId, Event, World};
 use parking_lot::Mutex;
 use super::rapier::prelude::{
-    ColliderSet, CollisionEvent, CollisionEventFlags, ContactPair, EventHandler, PhysicsWorld, Real,
+    ColliderSet, CollisionEvent, CollisionEventFlags, ContactPair, EventHandler, Real,
     RigidBodySet, SoftBodySet, SoftBodyTearEvent,
 };
 
@@ -20,7 +20,7 @@ struct Touch {
 
 impl Touches {
     /// Hands the step's contacts to the world, sorted by pair; of a pair, what began stands before what ended.
-    pub(super) fn report(&mut self, _physics: &PhysicsWorld, world: &mut World) {
+    pub(super) fn report(&mut self, world: &mut World) {
         let touches = self.0.get_mut();
         touches.sort_unstable_by_key(|touch| (touch.pair, !touch.began));
         for Touch { pair, began, sensor } in touches.drain(..) {

