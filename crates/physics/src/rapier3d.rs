@@ -16,8 +16,8 @@ mod touch;
 
 use downbeat_time::{BoxError, Phase, StepContext};
 use downbeat_world::{
-    Birth, SettingsError, Space, StateHasher, Subsystem, SubsystemKind, World, settings_from,
-    settings_into, state_from, state_into,
+    Birth, SettingsError, Space, StateHasher, Subsystem, SubsystemKind, World, settings_from, settings_into,
+    state_from, state_into,
 };
 use glam::Vec3;
 // What both solvers share (`solver/`) is compiled once for each, against this name.

@@ -131,7 +131,8 @@ pub(super) fn shape(shape: &Shape) -> Result<(Pose, SharedShape), String> {
         Shape::HalfSpace => SharedShape::halfspace(Vec2::Y),
         Shape::Hull { points } => {
             let points: Vec<_> = points.iter().copied().map(vector_in).collect();
-            SharedShape::convex_hull(&points).ok_or("its points do not make a hull; are they all on one line?")?
+            SharedShape::convex_hull(&points)
+                .ok_or("its points do not make a hull; are they all on one line?")?
         }
         Shape::Heights { columns, heights, size } => {
             SharedShape::heightfield(heights[..*columns].to_vec(), Vec2::new(size.x, size.z))
@@ -144,7 +145,9 @@ pub(super) fn shape(shape: &Shape) -> Result<(Pose, SharedShape), String> {
             SharedShape::compound(parts.collect::<Result<_, String>>()?)
         }
         Shape::Cylinder { .. } | Shape::Cone { .. } | Shape::Triangles { .. } => {
-            return Err("cylinders, cones and triangles have no place in a plane; use a box or a hull".to_owned());
+            return Err(
+                "cylinders, cones and triangles have no place in a plane; use a box or a hull".to_owned()
+            );
         }
     };
     Ok((Pose::IDENTITY, shape))

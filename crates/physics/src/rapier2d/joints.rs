@@ -132,7 +132,8 @@ pub(super) fn state(
             let Some((multibody, link)) = physics.multibody_joints.get(handle) else { return state };
             let Some(link) = multibody.link(link) else { return state };
             state.position[0] = sign * link.joint.coords()[axis as usize];
-            state.velocity[0] = sign * multibody.joint_velocity(link).iter().copied().next().unwrap_or_default();
+            state.velocity[0] =
+                sign * multibody.joint_velocity(link).iter().copied().next().unwrap_or_default();
         }
         JointHandle::Impulse(handle) => impulse_state(physics, handle, joint.kind, sign, &mut state),
         JointHandle::Free => {}
@@ -157,10 +158,18 @@ pub(super) fn set_state(physics: &mut PhysicsWorld, made: &MadeJoint, joint: &Jo
 pub(super) fn settle(physics: &mut PhysicsWorld, made: &MadeJoint) {
     let JointHandle::Reduced(handle) = made.handle else { return };
     let PhysicsWorld { multibody_joints, bodies, .. } = physics;
-    if let Some((multibody, _)) = multibody_joints.get_mut(handle) {
-        multibody.forward_kinematics(bodies, true);
-        multibody.update_rigid_bodies(bodies, true);
+    let Some((multibody, _)) = multibody_joints.get_mut(handle) else { return };
+    multibody.forward_kinematics(bodies, true);
+    // The solver reads a free root's place from its body, but not the angle that it goes on from.
+    let root = bodies.get(multibody.root().rigid_body_handle()).map(|root| root.position().rotation);
+    let free = multibody.root().joint().ndofs() == 3;
+    if let Some(turn) = root.filter(|_| free) {
+        let joint = &mut multibody.root_mut().joint;
+        let away = libm::atan2f(turn.im, turn.re) - joint.coords()[JointAxis::AngX as usize];
+        joint.apply_displacement(&[0.0, 0.0, away]);
+        multibody.forward_kinematics(bodies, false);
     }
+    multibody.update_rigid_bodies(bodies, true);
 }
 
 /// The axis that a hinge or slide has, and the sign of its numbers.

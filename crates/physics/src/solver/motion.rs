@@ -158,7 +158,11 @@ fn velocities_in(physics: &mut PhysicsWorld, structure: &Structure, components: 
         let multibody = root.and_then(|root| physics.multibody_joints.get_multibody_mut(root.multibody));
         if let Some(multibody) = multibody.filter(|multibody| multibody.root().joint().ndofs() > 0) {
             let coordinates = convert::coordinates(wanted);
-            multibody.generalized_velocity_mut().iter_mut().zip(coordinates).for_each(|(to, from)| *to = from);
+            multibody
+                .generalized_velocity_mut()
+                .iter_mut()
+                .zip(coordinates)
+                .for_each(|(to, from)| *to = from);
         }
     }
 }

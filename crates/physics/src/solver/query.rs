@@ -14,7 +14,11 @@ impl Solver {
         let ray = Ray::new(convert::vector_in(origin), convert::vector_in(direction).try_normalize()?);
         let filter = QueryFilter::default().exclude_sensors();
         let (handle, hit) = self.state.physics.cast_ray_and_get_normal(&ray, distance_max, true, filter)?;
-        Some(RayHit { entity: self.entity_of(handle)?, distance: hit.time_of_impact, normal: convert::vector_out(hit.normal) })
+        Some(RayHit {
+            entity: self.entity_of(handle)?,
+            distance: hit.time_of_impact,
+            normal: convert::vector_out(hit.normal),
+        })
     }
 
     /// The first thing that a shape meets when it moves straight, sensors aside.
@@ -31,7 +35,11 @@ impl Solver {
         let filter = QueryFilter::default().exclude_sensors();
         let start = convert::pose_in(from * pose);
         let (handle, hit) = self.state.physics.cast_shape(&start, direction, &*shape, options, filter)?;
-        Some(RayHit { entity: self.entity_of(handle)?, distance: hit.time_of_impact, normal: convert::vector_out(hit.normal2) })
+        Some(RayHit {
+            entity: self.entity_of(handle)?,
+            distance: hit.time_of_impact,
+            normal: convert::vector_out(hit.normal2),
+        })
     }
 
     /// Whether a body has fallen asleep; `None` when the solver has no such body.

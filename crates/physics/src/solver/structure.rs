@@ -2,13 +2,13 @@
 //!
 //! Shared by both solvers; what differs in three dimensions and in a plane is in their `convert.rs` and `joints.rs`.
 
+use super::rapier::prelude::{
+    ColliderHandle, ImpulseJointHandle, MultibodyJointHandle, PhysicsWorld, RigidBodyBuilder, RigidBodyHandle,
+};
 use downbeat_time::BoxError;
 use downbeat_world::{
     Articulation, Body, BodyKind, Collider, EntityId, Joint, JointKind, JointState, Pose, Space, Velocity,
     World,
-};
-use super::rapier::prelude::{
-    ColliderHandle, ImpulseJointHandle, MultibodyJointHandle, PhysicsWorld, RigidBodyBuilder, RigidBodyHandle,
 };
 use serde::{Deserialize, Serialize};
 
@@ -99,6 +99,7 @@ impl Structure {
         self.parents_seen = Some(components.parent.version());
         let ours = |id| components.body.get(id).is_some_and(|body| is_ours(body.space));
         let joints = self.joints.changes(&components.joint, |id, _| ours(id), |_| true);
+        let rejoined = !(joints.gone.is_empty() && joints.new.is_empty());
         for (_, made) in joints.gone {
             made.remove(physics);
         }
@@ -108,8 +109,9 @@ impl Structure {
             self.insert_joint(physics, world, id)?;
         }
         self.check_links()?;
-        // Articulations that were joined or taken apart have forgotten what slows their joints.
-        for row in self.joints.rows() {
+        // Articulations that were joined or taken apart have forgotten what slows their joints, and where they stand.
+        for row in self.joints.rows().iter().filter(|_| rejoined) {
+            joints::settle(physics, &row.made);
             joints::set_passive(physics, &row.made, &row.component);
         }
         // Whatever was made begins with what the world says, not with what the solver said last.
@@ -119,7 +121,8 @@ impl Structure {
 
     /// A link of an articulation is moved by its joint and by nothing else; the solver relies on it.
     fn check_links(&self) -> Result<(), BoxError> {
-        for row in self.joints.rows().iter().filter(|row| matches!(row.made.handle, JointHandle::Reduced(_))) {
+        for row in self.joints.rows().iter().filter(|row| matches!(row.made.handle, JointHandle::Reduced(_)))
+        {
             let kind = self.bodies.row(row.id).map(|body| body.component.kind);
             if kind != Some(BodyKind::Dynamic) {
                 return Err(format!(

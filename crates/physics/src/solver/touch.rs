@@ -1,11 +1,11 @@
 //! Contacts that begin and end, as events of the world, in a fixed order. Shared by both solvers.
 
+use super::rapier::prelude::{
+    ColliderSet, CollisionEvent, CollisionEventFlags, ContactPair, EventHandler, Real, RigidBodySet,
+    SoftBodySet, SoftBodyTearEvent,
+};
 use downbeat_world::{EntityId, Event, World};
 use parking_lot::Mutex;
-use super::rapier::prelude::{
-    ColliderSet, CollisionEvent, CollisionEventFlags, ContactPair, EventHandler, Real,
-    RigidBodySet, SoftBodySet, SoftBodyTearEvent,
-};
 
 /// What was told in a step. The lock is for the trait, which allows several threads; there is one.
 #[derive(Default)]

@@ -1,8 +1,8 @@
 //! A running scene is changed from outside, and what cannot be simulated is said.
 
 use downbeat_world::{
-    Articulation, Body, BodyKind, Collider, Component, ComponentKind, EntityId, ExternalForce, Joint, JointKind,
-    JointState, Motor, MotorMode, MotorTarget, Parent, Pose, Scene, Shape, Velocity, WorldCommand,
+    Articulation, Body, BodyKind, Collider, Component, ComponentKind, EntityId, ExternalForce, Joint,
+    JointKind, JointState, Motor, MotorMode, MotorTarget, Parent, Pose, Scene, Shape, Velocity, WorldCommand,
 };
 use glam::{Quat, Vec3};
 
@@ -19,7 +19,8 @@ fn speed(scene: &Scene, id: EntityId) -> Velocity {
 /// A free base with two hinges on it, none of which gravity moves.
 fn floater(scene: &mut Scene) -> [EntityId; 3] {
     let world = scene.world_mut();
-    let body = Body { mass: Some(round_mass(2.0, 0.1)), gravity_scale: 0.0, can_sleep: false, ..Body::default() };
+    let body =
+        Body { mass: Some(round_mass(2.0, 0.1)), gravity_scale: 0.0, can_sleep: false, ..Body::default() };
     let base = world.spawn("base", Pose::at(Vec3::Z));
     world.set(base, body);
     world.set(base, Joint::new(JointKind::Free));
@@ -75,7 +76,10 @@ fn bodies_come_go_and_change() {
     scene.run_steps(1).unwrap();
     let third = ball(&mut scene, Vec3::Z * 3.0, 0.1);
     run(&mut scene, 2.0);
-    assert!((place(&scene, third).z - 1.1).abs() < 0.01 || place(&scene, third).x.abs() > 0.1, "the rest is a hill");
+    assert!(
+        (place(&scene, third).z - 1.1).abs() < 0.01 || place(&scene, third).x.abs() > 0.1,
+        "the rest is a hill"
+    );
 }
 
 /// ω = τ t / I and v = F t / m, to a promille.
@@ -83,7 +87,8 @@ fn bodies_come_go_and_change() {
 fn forces_push_until_they_change() {
     let mut scene = solid("1000");
     let id = ball(&mut scene, Vec3::ZERO, 0.1);
-    let body = Body { mass: Some(round_mass(2.0, 0.5)), gravity_scale: 0.0, can_sleep: false, ..Body::default() };
+    let body =
+        Body { mass: Some(round_mass(2.0, 0.5)), gravity_scale: 0.0, can_sleep: false, ..Body::default() };
     scene.world_mut().set(id, body);
     set(&mut scene, id, ExternalForce { force: Vec3::X * 4.0, torque: Vec3::Y * 2.0 });
     run(&mut scene, 0.5);
@@ -100,7 +105,9 @@ fn forces_push_until_they_change() {
 fn a_push_is_given_once() {
     let mut scene = solid("1000");
     let id = ball(&mut scene, Vec3::Y * 5.0, 0.1);
-    scene.world_mut().set(id, Body { mass: Some(round_mass(2.0, 0.5)), gravity_scale: 0.0, ..Body::default() });
+    scene
+        .world_mut()
+        .set(id, Body { mass: Some(round_mass(2.0, 0.5)), gravity_scale: 0.0, ..Body::default() });
     let frame = Pose::at(Vec3::X * -1.0);
     let link = weightless(&mut scene, Joint { frame, ..hinge(Vec3::Z) });
     scene.run_steps(1).unwrap();
@@ -141,9 +148,14 @@ fn a_joints_state_takes_effect() {
     assert!((there.position - Vec3::new(3.0, 4.002, 5.0)).length() < 1e-3, "{there:?}");
     assert!(there.rotation.dot(turn).abs() > 0.999_99, "{there:?}");
     assert!((state(&scene, base).position[1] - there.position.y).abs() < 1e-6);
-    let exact = there * Pose::at(Vec3::X * 0.5) * Pose::turned(Quat::from_rotation_y(0.7)) * Pose::at(Vec3::X * 0.5);
+    let exact =
+        there * Pose::at(Vec3::X * 0.5) * Pose::turned(Quat::from_rotation_y(0.7)) * Pose::at(Vec3::X * 0.5);
     assert!((place(&scene, first) - exact.position).length() < 2e-3, "{}", place(&scene, first));
-    assert!((state(&scene, first).position[0] - 0.7).abs() < 2e-3, "the joints stay: {:?}", state(&scene, first));
+    assert!(
+        (state(&scene, first).position[0] - 0.7).abs() < 2e-3,
+        "the joints stay: {:?}",
+        state(&scene, first)
+    );
 }
 
 /// Nothing pushes a floating robot, so its centre of mass goes on straight: to a millimetre after a second.
@@ -167,7 +179,9 @@ fn a_joint_may_change_while_it_moves() {
     let joint = Joint { motor: Some(motor), ..hinge(Vec3::Y) };
     let id = weightless(&mut scene, joint);
     let tip = scene.world_mut().spawn("tip", Pose::IDENTITY);
-    scene.world_mut().set(tip, Body { mass: Some(round_mass(0.5, 0.01)), gravity_scale: 0.0, ..Body::default() });
+    scene
+        .world_mut()
+        .set(tip, Body { mass: Some(round_mass(0.5, 0.01)), gravity_scale: 0.0, ..Body::default() });
     let frame = Pose::at(Vec3::X * -0.5);
     scene.world_mut().set(tip, Joint { to: Some(id), frame, damping: 0.3, ..hinge(Vec3::Z) });
     scene.world_mut().set(tip, at_position(0.4));
@@ -175,7 +189,11 @@ fn a_joint_may_change_while_it_moves() {
     run(&mut scene, 2.0);
     let before = [id, tip].map(|id| state(&scene, id).position[0]);
     assert!((before[0] - 0.6).abs() < 0.01 && before[1] > 0.1, "{before:?}");
-    set(&mut scene, id, Joint { limits: Some([-1.0, 1.0]), motor: Some(Motor { stiffness: 900.0, ..motor }), ..joint });
+    set(
+        &mut scene,
+        id,
+        Joint { limits: Some([-1.0, 1.0]), motor: Some(Motor { stiffness: 900.0, ..motor }), ..joint },
+    );
     scene.run_steps(1).unwrap();
     let after = [id, tip].map(|id| state(&scene, id).position[0]);
     assert!((after[0] - before[0]).abs() < 1e-3 && (after[1] - before[1]).abs() < 1e-3, "{after:?}");
@@ -190,7 +208,9 @@ fn a_joint_may_change_while_it_moves() {
 #[test]
 fn what_hangs_on_an_entity_moves_with_it() {
     let mut scene = solid("200");
-    let frame = scene.world_mut().spawn("frame", Pose { position: Vec3::Z * 5.0, rotation: Quat::from_rotation_z(1.0) });
+    let frame = scene
+        .world_mut()
+        .spawn("frame", Pose { position: Vec3::Z * 5.0, rotation: Quat::from_rotation_z(1.0) });
     let id = ball(&mut scene, Vec3::X, 0.1);
     scene.world_mut().set(id, Parent(frame));
     let start = place(&scene, id);
@@ -210,7 +230,10 @@ fn a_link_must_be_dynamic() {
     let body = *scene.world().components.body.get(id).unwrap();
     set(&mut scene, id, Body { kind: BodyKind::Fixed, ..body });
     let error = scene.run_steps(1).unwrap_err().to_string();
-    assert!(error.contains("ent_1 hangs on a joint in reduced coordinates, so its body must be dynamic"), "{error}");
+    assert!(
+        error.contains("ent_1 hangs on a joint in reduced coordinates, so its body must be dynamic"),
+        "{error}"
+    );
     assert!(scene.time().is_paused());
 }
 
@@ -218,12 +241,16 @@ fn a_link_must_be_dynamic() {
 #[test]
 fn what_cannot_be_simulated_is_named() {
     let blow_up: [(&str, fn(&mut Scene, EntityId)); 3] = [
-        ("force", |scene, id| set(scene, id, ExternalForce { force: Vec3::splat(f32::MAX), torque: Vec3::ZERO })),
+        ("force", |scene, id| {
+            set(scene, id, ExternalForce { force: Vec3::splat(f32::MAX), torque: Vec3::ZERO })
+        }),
         ("push", |scene, id| {
             let push = WorldCommand::Push { entity: id, linear: Vec3::splat(f32::MAX), angular: Vec3::ZERO };
             scene.apply(push).unwrap();
         }),
-        ("speed", |scene, id| set(scene, id, Velocity { linear: Vec3::splat(f32::MAX), angular: Vec3::ZERO })),
+        ("speed", |scene, id| {
+            set(scene, id, Velocity { linear: Vec3::splat(f32::MAX), angular: Vec3::ZERO })
+        }),
     ];
     for (what, blow_up) in blow_up {
         let mut scene = solid("100");

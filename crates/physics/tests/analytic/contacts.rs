@@ -136,7 +136,8 @@ fn rays_and_shapes_meet_what_is_there() {
     assert_eq!(solver.cast_ray(Vec3::new(3.0, 0.0, 6.0), Vec3::NEG_Z, 5.9), None, "too far");
     assert_eq!(solver.cast_ray(Vec3::ZERO, Vec3::ZERO, 1.0), None, "nowhere to go");
 
-    let cast = |shape: &Shape, x: f32| solver.cast_shape(shape, Pose::at(Vec3::new(x, 0.0, 6.0)), Vec3::NEG_Z, 10.0);
+    let cast =
+        |shape: &Shape, x: f32| solver.cast_shape(shape, Pose::at(Vec3::new(x, 0.0, 6.0)), Vec3::NEG_Z, 10.0);
     let hit = cast(&Shape::Sphere { radius: 0.5 }, 0.6).unwrap();
     assert_eq!(hit.entity, id);
     assert!((hit.distance - (6.0 - 2.8)).abs() < 1e-4, "{hit:?}");
@@ -166,14 +167,28 @@ fn a_belt_carries() {
 #[test]
 fn shapes_are_where_their_numbers_say() {
     let cone = |x: f32, y: f32| Vec3::new(x, y, -1.0);
-    let hull = Shape::Hull { points: vec![cone(1.0, 1.0), cone(-1.0, 1.0), cone(1.0, -1.0), cone(-1.0, -1.0), Vec3::new(-1.0, -1.0, 0.5), Vec3::new(1.0, -1.0, 0.5), Vec3::new(-1.0, 1.0, 0.5), Vec3::new(1.0, 1.0, 0.5)] };
+    let hull = Shape::Hull {
+        points: vec![
+            cone(1.0, 1.0),
+            cone(-1.0, 1.0),
+            cone(1.0, -1.0),
+            cone(-1.0, -1.0),
+            Vec3::new(-1.0, -1.0, 0.5),
+            Vec3::new(1.0, -1.0, 0.5),
+            Vec3::new(-1.0, 1.0, 0.5),
+            Vec3::new(1.0, 1.0, 0.5),
+        ],
+    };
     // Rows along y: low y is low, high y is high.
     let heights = vec![0.0, 0.0, 0.0, 0.0, 0.0, 0.0, 0.5, 0.5, 0.5, 0.5, 0.5, 0.5];
     let heights = Shape::Heights { columns: 3, heights, size: Vec3::new(4.0, 6.0, 2.0) };
     let part = |pose, shape| downbeat_world::Part { pose, shape };
     let capsule = Shape::Capsule { half_length: 0.5, radius: 0.25 };
     let compound = Shape::Compound {
-        parts: vec![part(Pose::at(Vec3::Z), capsule), part(Pose::IDENTITY, Shape::Box { half: Vec3::splat(0.2) })],
+        parts: vec![
+            part(Pose::at(Vec3::Z), capsule),
+            part(Pose::IDENTITY, Shape::Box { half: Vec3::splat(0.2) }),
+        ],
     };
     let cone_up = Shape::Cone { half_length: 1.0, radius: 0.5 };
     for (shape, at, top) in [

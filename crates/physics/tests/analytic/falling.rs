@@ -45,7 +45,10 @@ fn friction_holds_or_slows() {
     for (angle, friction) in [(0.5, 0.5), (0.5, 0.0), (0.7, 0.3), (0.3, 0.2)] {
         let (sin, cos) = libm::sincosf(angle);
         let (measured, exact) = (2.0 * slide(angle, friction), G * (sin - friction * cos));
-        assert!((measured - exact).abs() < 0.02 * G * sin, "{angle}, {friction}: {measured} m/s², not {exact}");
+        assert!(
+            (measured - exact).abs() < 0.02 * G * sin,
+            "{angle}, {friction}: {measured} m/s², not {exact}"
+        );
     }
 }
 
@@ -82,7 +85,13 @@ fn a_bounce_keeps_its_share_of_height() {
 fn damping_takes_speed() {
     let mut scene = solid("1000");
     let id = ball(&mut scene, Vec3::ZERO, 0.1);
-    let body = Body { gravity_scale: 0.0, linear_damping: 0.5, angular_damping: 2.0, can_sleep: false, ..Body::default() };
+    let body = Body {
+        gravity_scale: 0.0,
+        linear_damping: 0.5,
+        angular_damping: 2.0,
+        can_sleep: false,
+        ..Body::default()
+    };
     scene.world_mut().set(id, body);
     scene.world_mut().set(id, Velocity { linear: Vec3::X * 4.0, angular: Vec3::Z * 4.0 });
     run(&mut scene, 1.0);

@@ -21,8 +21,10 @@ const G: f32 = 9.81;
 
 /// An empty scene with one runner at this rate and a solver on it.
 fn lab(kind: &str, rate: &str, settings: &str) -> Scene {
-    let config =
-        TimeConfig { runners: vec![RunnerConfig::new("Robot", rate.parse().unwrap())], ..TimeConfig::default() };
+    let config = TimeConfig {
+        runners: vec![RunnerConfig::new("Robot", rate.parse().unwrap())],
+        ..TimeConfig::default()
+    };
     let mut scene = Scene::with_time("lab", 1, registry(), config).unwrap();
     scene.add(kind, "physics", &settings.parse().unwrap(), None).unwrap();
     scene

@@ -28,7 +28,8 @@ fn a_position_motor_follows_a_sine() {
         let joint = Joint { motor: motor(MotorMode::Position, 4000.0, 40.0), articulation, ..hinge(Vec3::Y) };
         let id = weightless(&mut scene, joint);
         scene.world_mut().set(id, MotorTarget::default());
-        let sine = |time: f32| (0.5 * libm::sinf(TAU * 0.5 * time), 0.5 * TAU * 0.5 * libm::cosf(TAU * 0.5 * time));
+        let sine =
+            |time: f32| (0.5 * libm::sinf(TAU * 0.5 * time), 0.5 * TAU * 0.5 * libm::cosf(TAU * 0.5 * time));
         scene
             .add_fn("sine", Binding::new(RunnerId::ROBOT, Phase::Control), move |world, context| {
                 let (position, velocity) = sine(context.now().as_secs_f64() as f32);
@@ -52,13 +53,18 @@ fn a_position_motor_gives_by_its_stiffness() {
     for articulation in BOTH {
         let mut scene = solid("1000");
         let kind = JointKind::Slide { axis: Vec3::Z };
-        let joint = Joint { motor: motor(MotorMode::Position, 200.0, 40.0), articulation, ..Joint::new(kind) };
+        let joint =
+            Joint { motor: motor(MotorMode::Position, 200.0, 40.0), articulation, ..Joint::new(kind) };
         let id = on_joint(&mut scene, joint, downbeat_world::Body::default());
         scene.world_mut().set(id, MotorTarget { position: 0.3, ..MotorTarget::default() });
         run(&mut scene, 5.0);
         let (there, exact) = (state(&scene, id).position[0], 0.3 - 2.0 * G / 200.0);
         assert!((there - exact).abs() < 1e-3, "{articulation:?}: {there} m, not {exact}");
-        assert!((state(&scene, id).effort - 2.0 * G).abs() < 0.3, "it holds the weight: {:?}", state(&scene, id));
+        assert!(
+            (state(&scene, id).effort - 2.0 * G).abs() < 0.3,
+            "it holds the weight: {:?}",
+            state(&scene, id)
+        );
     }
 }
 
