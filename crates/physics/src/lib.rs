@@ -20,6 +20,11 @@
 //!
 //! It keeps no time and starts no thread. Only the solvers' own files name rapier.
 
+#![expect(
+    clippy::duplicate_mod,
+    reason = "what both solvers share is compiled against each of them, see `solver.rs`"
+)]
+
 mod import;
 mod mirror;
 mod rapier2d;

@@ -119,9 +119,8 @@ impl Subsystem for Rapier3d {
         motion::write_in(physics, structure, world, context.dt_secs() as f32);
         physics.integration_parameters.dt = (context.dt_secs() / f64::from(self.settings.substeps)) as f32;
         for _ in 0..self.settings.substeps {
-            physics.step_with_events(&(), &self.touches);
             // The world keeps its last good state when this fails.
-            motion::check(physics, structure)?;
+            motion::advance(physics, structure, &self.touches)?;
         }
         motion::read_out(physics, structure, world);
         self.touches.report(world);

@@ -3,6 +3,7 @@
 //! Two geoms slide with the mean of their frictions; MuJoCo takes the larger.
 
 mod actuator;
+mod format;
 mod geom;
 
 use std::collections::BTreeMap;
@@ -11,162 +12,13 @@ use std::path::Path;
 use downbeat_world::{Joint, JointKind, MassProperties, Pose};
 use glam::{Quat, Vec3};
 use mjcf_rs::body::{Body, InertiaSpec, JointType};
-use mjcf_rs::compiler::InertiaFromGeom;
+use mjcf_rs::compiler::{InertiaFromGeom, SimOption};
 use mjcf_rs::{BodyId, Model};
-use roxmltree::Node;
 
 use super::plan::{Hold, Keyframe, Link, Plan};
-use super::xml::{Format, Survey, read};
+use super::xml::{Survey, read};
 use super::{ImportError, ImportOptions, mass};
-
-const ACTUATOR: &[&str] = &[
-    "name",
-    "class",
-    "joint",
-    "gear",
-    "ctrlrange",
-    "ctrllimited",
-    "forcerange",
-    "forcelimited",
-    "kp",
-    "kv",
-    "gaintype",
-    "biastype",
-    "gainprm",
-    "biasprm",
-    "group",
-    "user",
-];
-
-const FORMAT: Format = Format {
-    known: &[
-        ("mujoco", &["model"]),
-        (
-            "compiler",
-            &[
-                "angle",
-                "eulerseq",
-                "coordinate",
-                "autolimits",
-                "inertiafromgeom",
-                "meshdir",
-                "assetdir",
-                "texturedir",
-                "strippath",
-            ],
-        ),
-        ("option", &["timestep", "gravity"]),
-        ("default", &["class"]),
-        ("asset", &[]),
-        ("mesh", &["name", "class", "file", "scale", "vertex", "face"]),
-        (
-            "material",
-            &["name", "class", "rgba", "specular", "shininess", "reflectance", "metallic", "roughness"],
-        ),
-        ("worldbody", &[]),
-        (
-            "body",
-            &[
-                "name",
-                "pos",
-                "quat",
-                "axisangle",
-                "euler",
-                "xyaxes",
-                "zaxis",
-                "childclass",
-                "mocap",
-                "gravcomp",
-                "user",
-            ],
-        ),
-        ("frame", &["name", "pos", "quat", "axisangle", "euler", "xyaxes", "zaxis", "childclass"]),
-        (
-            "inertial",
-            &["pos", "quat", "axisangle", "euler", "xyaxes", "zaxis", "mass", "diaginertia", "fullinertia"],
-        ),
-        (
-            "joint",
-            &[
-                "name", "class", "type", "pos", "axis", "limited", "range", "damping", "armature", "ref",
-                "group", "user",
-            ],
-        ),
-        ("freejoint", &["name", "group"]),
-        (
-            "geom",
-            &[
-                "name",
-                "class",
-                "type",
-                "size",
-                "pos",
-                "quat",
-                "axisangle",
-                "euler",
-                "xyaxes",
-                "zaxis",
-                "fromto",
-                "friction",
-                "mass",
-                "density",
-                "contype",
-                "conaffinity",
-                "condim",
-                "group",
-                "mesh",
-                "hfield",
-                "material",
-                "rgba",
-                "user",
-            ],
-        ),
-        (
-            "site",
-            &[
-                "name",
-                "class",
-                "type",
-                "size",
-                "pos",
-                "quat",
-                "axisangle",
-                "euler",
-                "xyaxes",
-                "zaxis",
-                "group",
-                "material",
-                "rgba",
-                "user",
-            ],
-        ),
-        ("actuator", &[]),
-        ("motor", ACTUATOR),
-        ("position", ACTUATOR),
-        ("velocity", ACTUATOR),
-        ("general", ACTUATOR),
-        ("keyframe", &[]),
-        ("key", &["name", "time", "qpos", "ctrl"]),
-        ("include", &["file"]),
-    ],
-    idle: &["size", "statistic", "visual", "custom"],
-    include: Some("include"),
-    refusal,
-};
-
-/// What the parser must not see.
-fn refusal(node: Node<'_, '_>) -> Option<&'static str> {
-    // It indexes three angles with the letters of the sequence, however many there are.
-    let sequence = node.attribute("eulerseq").filter(|_| node.has_tag_name("compiler"));
-    if sequence
-        .is_some_and(|letters| letters.len() != 3 || !letters.bytes().all(|byte| b"xyzXYZ".contains(&byte)))
-    {
-        return Some("`eulerseq` is three letters out of x, y, z, X, Y and Z");
-    }
-    // It reads sub-models wherever their paths lead, and leaves them out without a word when that fails.
-    let sub_model = node.has_tag_name("model") || node.has_tag_name("attach");
-    sub_model.then_some("sub-models are not read; use <include>")
-}
+use format::FORMAT;
 
 /// Reads a file and plans its robot.
 pub(super) fn plan(path: &Path, options: &ImportOptions) -> Result<Plan, ImportError> {
@@ -218,13 +70,14 @@ enum Coordinate {
 impl Reader<'_> {
     fn note_options(&mut self) {
         let option = &self.model.option;
-        if option.gravity != [0.0, 0.0, -9.81] {
+        let usual = SimOption::default();
+        if option.gravity.map(f64::to_bits) != usual.gravity.map(f64::to_bits) {
             let [x, y, z] = option.gravity;
             let note = format!("gravity {x} {y} {z} is not set; it is a setting of the scene's physics");
             self.plan.notes.push(note);
         }
         // What the file says of time steps is for whoever chooses the rate of the physics.
-        if option.timestep.to_bits() != 0.002_f64.to_bits() {
+        if option.timestep.to_bits() != usual.timestep.to_bits() {
             self.plan.notes.push(format!(
                 "time step {} s is not set; it is the rate of the physics' runner",
                 option.timestep

@@ -1,6 +1,8 @@
 //! Motion between the world and the solver: what the world changed goes in before a step, what the solver moved comes
 //! out after it. Shared by both solvers.
 
+use std::panic::{AssertUnwindSafe, catch_unwind};
+
 use downbeat_time::BoxError;
 use downbeat_world::{
     BodyKind, Components, EntityId, JointKind, JointState, MotorTarget, Pose, Velocity, World,
@@ -9,7 +11,9 @@ use glam::{Quat, Vec3};
 
 use super::rapier::prelude::PhysicsWorld;
 use super::structure::{JointHandle, MotionSeen, Structure};
+use super::touch::Touches;
 use super::{convert, joints};
+use crate::mirror::Row;
 
 /// How far from the origin a body may be, in metres: a fall of months.
 const FAR_MAX: f32 = 1e15;
@@ -67,8 +71,28 @@ pub(super) fn write_in(
     }
 }
 
+/// One step of the solver. State that can no longer be simulated is an error that names who has it.
+pub(super) fn advance(
+    physics: &mut PhysicsWorld,
+    structure: &Structure,
+    touches: &Touches,
+) -> Result<(), BoxError> {
+    // The solver panics when a joint's position is no longer a number. What it leaves behind is not used again: the
+    // error says to go back to a snapshot, and every further step of what is left ends here too.
+    let stepped = catch_unwind(AssertUnwindSafe(|| physics.step_with_events(&(), touches)));
+    check(physics, structure)?;
+    stepped.map_err(|_| {
+        let lost =
+            |state: &JointState| !state.position.iter().chain(&state.velocity).all(|part| part.is_finite());
+        let state =
+            |row: &Row<_, _>| joints::state(physics, &row.made, &row.component, &MotorTarget::default());
+        let joint = structure.joints().iter().find(|row| lost(&state(row)));
+        beyond_bounds(joint.map_or_else(|| "something".to_owned(), |row| row.id.to_string()))
+    })
+}
+
 /// Refuses state that can no longer be simulated, and names the first body that has it.
-pub(super) fn check(physics: &PhysicsWorld, structure: &Structure) -> Result<(), BoxError> {
+fn check(physics: &PhysicsWorld, structure: &Structure) -> Result<(), BoxError> {
     let taken_out = physics.quarantine().bodies();
     for row in structure.bodies() {
         let Some(body) = physics.bodies.get(row.made.handle) else { continue };
@@ -83,15 +107,15 @@ pub(super) fn check(physics: &PhysicsWorld, structure: &Structure) -> Result<(),
             && linear.is_finite()
             && angular.is_finite();
         if !sound || taken_out.contains(&row.made.handle) {
-            return Err(format!(
-                "{} cannot be simulated: its place or speed is beyond all bounds. Look at its mass, its joints and \
-                 what drives it, and go back to a snapshot",
-                row.id
-            )
-            .into());
+            return Err(beyond_bounds(row.id.to_string()));
         }
     }
     Ok(())
+}
+
+fn beyond_bounds(who: String) -> BoxError {
+    let what = "cannot be simulated: its place or speed is beyond all bounds";
+    format!("{who} {what}. Look at its mass, its joints and what drives it, and go back to a snapshot").into()
 }
 
 /// Writes out where everything is.

@@ -29,7 +29,8 @@ fn slide(angle: f32, friction: f32) -> f32 {
     let shape = Shape::Box { half: Vec3::new(0.2, 0.2, 0.05) };
     scene.world_mut().set(id, Collider { friction, ..Collider::new(shape) });
     run(&mut scene, 1.0);
-    let (there, speed) = (place(&scene, id), scene.world().components.velocity.get(id).unwrap().linear);
+    let (there, speed) =
+        (place(&scene, id), scene.world().components.velocity.get(id).expect("it moves").linear);
     run(&mut scene, 1.0);
     // What is left of the way when the speed that it had is taken away.
     (place(&scene, id) - there - speed).dot(turned * Vec3::X)

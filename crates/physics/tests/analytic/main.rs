@@ -22,11 +22,11 @@ const G: f32 = 9.81;
 /// An empty scene with one runner at this rate and a solver on it.
 fn lab(kind: &str, rate: &str, settings: &str) -> Scene {
     let config = TimeConfig {
-        runners: vec![RunnerConfig::new("Robot", rate.parse().unwrap())],
+        runners: vec![RunnerConfig::new("Robot", rate.parse().expect("a rate"))],
         ..TimeConfig::default()
     };
-    let mut scene = Scene::with_time("lab", 1, registry(), config).unwrap();
-    scene.add(kind, "physics", &settings.parse().unwrap(), None).unwrap();
+    let mut scene = Scene::with_time("lab", 1, registry(), config).expect("one runner");
+    scene.add(kind, "physics", &settings.parse().expect("settings"), None).expect("a solver");
     scene
 }
 
@@ -36,7 +36,7 @@ fn solid(rate: &str) -> Scene {
 }
 
 fn run(scene: &mut Scene, secs: f32) {
-    scene.run_for(Duration::from_secs_f32(secs)).unwrap();
+    scene.run_for(Duration::from_secs_f32(secs)).expect("it can be simulated");
 }
 
 fn ground(scene: &mut Scene, turned: Quat, friction: f32, restitution: f32) -> EntityId {

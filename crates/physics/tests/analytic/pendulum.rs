@@ -36,7 +36,7 @@ fn measured_period(scene: &mut Scene, id: EntityId, swings: usize) -> f32 {
     let mut passed = Vec::new();
     let mut before = (0.0, state(scene, id).position[0]);
     while passed.len() < 2 * swings + 1 {
-        scene.run_steps(1).unwrap();
+        scene.run_steps(1).expect("nothing is in its way");
         let now = (scene.world().now().as_secs_f64() as f32, state(scene, id).position[0]);
         if before.1 * now.1 <= 0.0 && before.1 != 0.0 {
             passed.push(before.0 + (now.0 - before.0) * before.1 / (before.1 - now.1));

@@ -34,6 +34,11 @@ fn link(scene: &mut Scene, joint: Joint, gravity_scale: f32) -> EntityId {
     id
 }
 
+/// Whether a number has not changed at all.
+fn is(number: f32, wanted: f32) -> bool {
+    number.to_bits() == wanted.to_bits()
+}
+
 /// The small pendulum: to a promille, also with the axis the other way round, where its angle has the other sign.
 #[test]
 fn a_pendulum_swings_in_the_plane() {
@@ -55,7 +60,7 @@ fn a_pendulum_swings_in_the_plane() {
                 (about.dot(axis) * angle - half).abs() < 1e-5,
                 "{articulation:?}, {axis}: {about} {angle}"
             );
-            assert_eq!(place(&scene, id).z, 3.0, "how high it is above the plane stays");
+            assert!(is(place(&scene, id).z, 3.0), "how high it is above the plane stays");
         }
     }
 }
@@ -129,7 +134,7 @@ fn shapes_hold_what_falls_on_them() {
         run(&mut scene, 3.0);
         let there = place(&scene, id);
         assert!((there.y - 0.1 - top).abs() < 2e-3, "{shape:?}: {there}, not {top}");
-        assert_eq!(there.z, 7.0);
+        assert!(is(there.z, 7.0), "{there}");
         let solver: &Rapier2d = scene.subsystem("physics").unwrap();
         let hit = solver.cast_ray(Vec3::new(x, 9.0, 1.0), Vec3::NEG_Y, 20.0).unwrap();
         assert!((9.0 - hit.distance - top - 0.2).abs() < 4e-3 && hit.entity == id, "{hit:?}");
@@ -190,11 +195,11 @@ fn two_spaces_do_not_meet() {
         told.extend(scene.world().events.iter().cloned());
     }
     assert!(
-        (place(&scene, flat).y - 0.1).abs() < 2e-3 && place(&scene, flat).z == 1.0,
+        (place(&scene, flat).y - 0.1).abs() < 2e-3 && is(place(&scene, flat).z, 1.0),
         "{}",
         place(&scene, flat)
     );
-    assert!(place(&scene, solid).z < -3.0 && place(&scene, solid).y == 1.0, "{}", place(&scene, solid));
+    assert!(place(&scene, solid).z < -3.0 && is(place(&scene, solid).y, 1.0), "{}", place(&scene, solid));
     assert!(
         place(&scene, flat).x > 0.01 && place(&scene, solid).x > 0.1,
         "each was pushed by its own solver"

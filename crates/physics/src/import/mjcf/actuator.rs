@@ -105,6 +105,7 @@ impl Reader<'_> {
 /// What an actuator pushes: its mode, stiffness and damping, and what an input of 1 pushes.
 fn law(actuator: &Actuator) -> Result<(MotorMode, f64, f64, f64), String> {
     let number = |list: &[f64], at: usize| list.get(at).copied().unwrap_or_default();
+    let is = |number: f64, wanted: f64| (number - wanted).abs() <= 1e-9 * wanted.abs();
     let kv = actuator.kv;
     Ok(match actuator.kind {
         ActuatorKind::Motor => (MotorMode::Effort, 0.0, 0.0, 1.0),
@@ -118,8 +119,8 @@ fn law(actuator: &Actuator) -> Result<(MotorMode, f64, f64, f64), String> {
             match (fixed, affine) {
                 (false, _) => return Err("its gain is not fixed".to_owned()),
                 (true, false) => (MotorMode::Effort, 0.0, 0.0, gain),
-                (true, true) if spring == gain => (MotorMode::Position, spring, damper, gain),
-                (true, true) if spring == 0.0 && damper == gain => (MotorMode::Velocity, 0.0, damper, gain),
+                (true, true) if is(spring, gain) => (MotorMode::Position, spring, damper, gain),
+                (true, true) if spring == 0.0 && is(damper, gain) => (MotorMode::Velocity, 0.0, damper, gain),
                 (true, true) => return Err("its bias makes it neither a spring nor a damper".to_owned()),
             }
         }
