@@ -8,7 +8,7 @@ pub use exactness::{Difference, exact_over};
 pub use trail::{Trail, rows_at};
 
 /// The shipped scenes that determinism is shown on.
-pub const SCENES: &[&str] = &["arm", "pile", "pendulum", "many_rates"];
+pub const SCENES: &[&str] = &["arm", "pile", "pendulum", "many_rates", "quadruped", "cart2d"];
 
 /// A shipped scene.
 pub fn shipped(name: &str) -> anyhow::Result<downbeat_world::Scene> {

@@ -8,6 +8,7 @@ use std::time::Duration;
 
 use downbeat_tests::{SCENES, Trail, exact_over, shipped};
 use downbeat_time::{Governor, ManualClock, TimeMode};
+use downbeat_world::SceneSet;
 use proptest::prelude::{ProptestConfig, any, proptest};
 use serde::{Deserialize, Serialize};
 
@@ -43,7 +44,9 @@ fn every_scene_has_the_hashes_it_always_had() {
 
 #[test]
 fn scenes_go_through_snapshots_with_the_same_bytes() {
-    for (name, steps) in [("arm", 60), ("pendulum", 60), ("many_rates", 60), ("pile", 12)] {
+    for (name, steps) in
+        [("arm", 60), ("pendulum", 60), ("many_rates", 60), ("quadruped", 60), ("cart2d", 60), ("pile", 12)]
+    {
         assert_eq!(exact_over(shipped(name).unwrap(), steps, |_| {}).unwrap(), None, "{name}");
     }
 }
@@ -71,6 +74,17 @@ proptest! {
         flat_out.run_steps(steps).unwrap();
         assert_eq!(scene.time().schedule_hash(), flat_out.time().schedule_hash());
         assert_eq!(scene.state_hashes(), flat_out.state_hashes());
+    }
+
+    #[test]
+    fn any_number_of_workers_gives_the_same_bits(workers in 1_usize..4, steps in 1_u64..40) {
+        let scenes = || ["arm", "cart2d", "quadruped"].iter().map(|name| shipped(name).unwrap()).collect();
+        let hashes = |workers| {
+            let mut set = SceneSet::new(scenes(), workers).unwrap();
+            assert!(set.run_steps(steps).iter().all(Result::is_ok));
+            set.iter().map(|scene| scene.state_hashes().total).collect::<Vec<_>>()
+        };
+        assert_eq!(hashes(workers), hashes(1));
     }
 
     #[test]

@@ -14,7 +14,14 @@ use crate::tally::Tally;
 const EXACT: [&str; 2] = ["pile", "arm"];
 
 /// The scenes that the builds are compared on, and for how many steps.
-const TRAILS: [(&str, u64); 4] = [("arm", 3000), ("pile", 300), ("pendulum", 3000), ("many_rates", 2000)];
+const TRAILS: [(&str, u64); 6] = [
+    ("arm", 3000),
+    ("pile", 300),
+    ("pendulum", 3000),
+    ("many_rates", 2000),
+    ("quadruped", 3000),
+    ("cart2d", 2000),
+];
 
 /// A way to build.
 struct Build {

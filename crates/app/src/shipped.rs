@@ -14,6 +14,8 @@ pub struct Shipped {
     /// What it shows, in a few words.
     pub about: &'static str,
     text: &'static str,
+    /// Files that it imports, by their paths beside it.
+    files: &'static [(&'static str, &'static str)],
 }
 
 /// The scenes that come with Downbeat.
@@ -22,21 +24,37 @@ pub const SHIPPED: &[Shipped] = &[
         name: "arm",
         about: "a six-hinge arm sorts boxes: control at 50 Hz, physics at 500 Hz",
         text: include_str!("../../../scenes/arm.toml"),
+        files: &[],
     },
     Shipped {
         name: "pile",
         about: "a thousand bodies fall into a pit",
         text: include_str!("../../../scenes/pile.toml"),
+        files: &[],
     },
     Shipped {
         name: "pendulum",
         about: "a pendulum to check against the formula",
         text: include_str!("../../../scenes/pendulum.toml"),
+        files: &[],
     },
     Shipped {
         name: "many_rates",
         about: "eight runners on one timeline",
         text: include_str!("../../../scenes/many_rates.toml"),
+        files: &[],
+    },
+    Shipped {
+        name: "quadruped",
+        about: "a four-legged robot from an MJCF file stands on its feet",
+        text: include_str!("../../../scenes/quadruped.toml"),
+        files: &[("robots/quadruped.xml", include_str!("../../../scenes/robots/quadruped.xml"))],
+    },
+    Shipped {
+        name: "cart2d",
+        about: "a cart with a pole, in a plane",
+        text: include_str!("../../../scenes/cart2d.toml"),
+        files: &[],
     },
 ];
 
@@ -54,6 +72,9 @@ pub enum SceneError {
     /// Its file is wrong.
     #[error(transparent)]
     File(#[from] SceneFileError),
+    /// The files that it imports could not be laid out.
+    #[error("cannot lay out the files of the shipped scene: {0}; is the folder for temporary files full?")]
+    LayOut(#[from] std::io::Error),
 }
 
 /// A scene by its file or, if there is no such file, by the name it was shipped under.
@@ -66,5 +87,21 @@ pub fn load_scene(scene: &str, options: &LoadOptions) -> Result<Scene, SceneErro
         let names: Vec<_> = SHIPPED.iter().map(|shipped| shipped.name).collect();
         return Err(SceneError::Unknown { name: scene.to_owned(), shipped: names.join(", ") });
     };
-    Ok(Scene::from_text_with(shipped.text, &format!("{scene}.toml"), Path::new(""), registry(), options)?)
+    shipped.load(options)
+}
+
+impl Shipped {
+    /// Imports read files, so those that a scene imports are laid out for as long as it loads.
+    fn load(&self, options: &LoadOptions) -> Result<Scene, SceneError> {
+        let folder = tempfile::tempdir()?;
+        for (path, text) in self.files {
+            let path = folder.path().join(path);
+            std::fs::create_dir_all(path.parent().unwrap_or_else(|| folder.path()))?;
+            std::fs::write(path, text)?;
+        }
+        let name = format!("{}.toml", self.name);
+        let mut scene = Scene::from_text_with(self.text, &name, folder.path(), registry(), options)?;
+        scene.set_folder("");
+        Ok(scene)
+    }
 }

@@ -95,12 +95,16 @@ fn every_bad_duration_is_refused_in_one_line() {
 fn what_does_not_exist_is_refused() {
     for arguments in [
         &["timeline", "--bogus"][..],
-        &["timeline", "arm"],
+        &["timeline", "amr"],
+        &["timeline", "arm", "--runner", "Imu=200"],
         &["timeline", "--runner"],
         &["timeline", "--for", "1s", "--for", "2s"],
         &["timeline", "--json=yes"],
         &["--json", "timeline"],
-        &["run", "arm"],
+        &["run"],
+        &["run", "arm", "--steps", "1", "--for", "1s"],
+        &["run", "arm", "--mode", "fast"],
+        &["order", "amr"],
         &["timelin"],
         &[""],
         &["help", "nothing"],
@@ -112,9 +116,14 @@ fn what_does_not_exist_is_refused() {
 #[test]
 fn help_and_version_are_answers() {
     assert_eq!(stdout_of(&["--version"]), concat!("downbeat ", env!("CARGO_PKG_VERSION"), "\n"));
-    for arguments in
-        [&["--help"][..], &["-h"], &["timeline", "--help"], &["timeline", "-h"], &["help", "timeline"]]
-    {
+    for arguments in [
+        &["--help"][..],
+        &["-h"],
+        &["timeline", "--help"],
+        &["timeline", "-h"],
+        &["help", "timeline"],
+        &["run", "--help"],
+    ] {
         let help = stdout_of(arguments);
         assert!(help.contains("\nExamples:\n  downbeat"), "{arguments:?}: {help}");
         let widest = help.lines().map(|line| line.chars().count()).max().unwrap();

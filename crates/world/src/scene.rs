@@ -136,6 +136,11 @@ impl Scene {
         &self.folder
     }
 
+    /// Sets the folder that its meshes and robots are looked for in.
+    pub fn set_folder(&mut self, folder: impl Into<PathBuf>) {
+        self.folder = folder.into();
+    }
+
     /// The kinds of subsystems that it knows.
     pub fn registry(&self) -> &Arc<Registry> {
         &self.registry

@@ -228,7 +228,11 @@ fn a_link_must_be_dynamic() {
     let id = weightless(&mut scene, hinge(Vec3::Z));
     scene.run_steps(1).unwrap();
     let body = *scene.world().components.body.get(id).unwrap();
-    set(&mut scene, id, Body { kind: BodyKind::Fixed, ..body });
+    let fixed = Body { kind: BodyKind::Fixed, ..body };
+    let refused = scene.apply(WorldCommand::Set { entity: id, component: fixed.into() });
+    assert!(refused.unwrap_err().to_string().contains("must be dynamic"));
+    // Code inside a step is not checked, but it does not get past the solver either.
+    scene.world_mut().set(id, fixed);
     let error = scene.run_steps(1).unwrap_err().to_string();
     assert!(
         error.contains("ent_1 hangs on a joint in reduced coordinates, so its body must be dynamic"),

@@ -58,7 +58,10 @@ pub(crate) enum Command {
 #[derive(Debug, Args)]
 #[command(after_help = RUN_EXAMPLES)]
 pub(crate) struct RunArgs {
-    /// A scene's file, or the name of a shipped scene: arm, pile, pendulum, many_rates
+    /// A scene's file, or the name of a shipped scene
+    ///
+    /// Shipped are arm, pile, pendulum, many_rates, quadruped and cart2d.
+    #[arg(verbatim_doc_comment)]
     pub(crate) scene: String,
 
     /// How time runs: as the scene says, or as one of these

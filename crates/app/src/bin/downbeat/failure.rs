@@ -42,7 +42,7 @@ impl From<SceneError> for Failure {
     fn from(error: SceneError) -> Self {
         match error {
             SceneError::Unknown { .. } => Self::Usage(error.to_string()),
-            SceneError::File(_) => Self::Run(error.into()),
+            SceneError::File(_) | SceneError::LayOut(_) => Self::Run(error.into()),
         }
     }
 }
