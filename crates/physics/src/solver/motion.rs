@@ -87,7 +87,7 @@ pub(super) fn advance(
         let state =
             |row: &Row<_, _>| joints::state(physics, &row.made, &row.component, &MotorTarget::default());
         let joint = structure.joints().iter().find(|row| lost(&state(row)));
-        beyond_bounds(joint.map_or_else(|| "something".to_owned(), |row| row.id.to_string()))
+        joint.map_or_else(|| beyond_bounds("something"), |row| beyond_bounds(&row.id.to_string()))
     })
 }
 
@@ -107,13 +107,13 @@ fn check(physics: &PhysicsWorld, structure: &Structure) -> Result<(), BoxError> 
             && linear.is_finite()
             && angular.is_finite();
         if !sound || taken_out.contains(&row.made.handle) {
-            return Err(beyond_bounds(row.id.to_string()));
+            return Err(beyond_bounds(&row.id.to_string()));
         }
     }
     Ok(())
 }
 
-fn beyond_bounds(who: String) -> BoxError {
+fn beyond_bounds(who: &str) -> BoxError {
     let what = "cannot be simulated: its place or speed is beyond all bounds";
     format!("{who} {what}. Look at its mass, its joints and what drives it, and go back to a snapshot").into()
 }

@@ -96,6 +96,16 @@ impl Structure {
         if current {
             return Ok(());
         }
+        let synced = self.take_in(physics, world);
+        if synced.is_err() {
+            // What is wrong is wrong until somebody mends it: every further step looks again.
+            self.parents_seen = None;
+        }
+        synced
+    }
+
+    fn take_in(&mut self, physics: &mut PhysicsWorld, world: &mut World) -> Result<(), BoxError> {
+        let components = &world.components;
         self.parents_seen = Some(components.parent.version());
         let ours = |id| components.body.get(id).is_some_and(|body| is_ours(body.space));
         let joints = self.joints.changes(&components.joint, |id, _| ours(id), |_| true);

@@ -4,6 +4,7 @@ use std::f32::consts::PI;
 use std::path::Path;
 
 use downbeat_physics::{Rapier2d, registry};
+use downbeat_time::Edit;
 use downbeat_world::{
     Articulation, Body, BodyKind, Collider, EntityId, Event, ExternalForce, Joint, JointKind, Motor,
     MotorMode, MotorTarget, Part, Pose, Scene, Shape, Space, Velocity, WorldCommand,
@@ -147,7 +148,12 @@ fn what_has_no_place_in_a_plane_is_named() {
     let refused = |make: &dyn Fn(&mut Scene)| {
         let mut scene = flat("100");
         make(&mut scene);
-        scene.run_steps(1).unwrap_err().to_string()
+        let refusal = scene.run_steps(1).unwrap_err().to_string();
+        scene.apply(WorldCommand::Time(Edit::Resume)).unwrap();
+        let again = scene.run_steps(1).unwrap_err().to_string();
+        let reason = |text: &str| text.split_once(": ").map(|(_, reason)| reason.to_owned());
+        assert_eq!(reason(&refusal), reason(&again), "it is wrong until it is mended");
+        refusal
     };
     let shape = |shape: Shape| {
         refused(&move |scene| {
