@@ -6,6 +6,7 @@
 mod atlas;
 mod capture;
 mod device;
+mod globals;
 mod instances;
 mod labels;
 mod pipelines;
@@ -15,8 +16,6 @@ mod window;
 
 use std::fmt;
 
-use bytemuck::{Pod, Zeroable};
-use glam::{Mat4, Vec3};
 use wgpu::util::{BufferInitDescriptor, DeviceExt as _};
 use wgpu::{
     BindGroup, BindGroupDescriptor, BindGroupEntry, BindingResource, Buffer, BufferDescriptor, BufferUsages,
@@ -29,6 +28,7 @@ pub use self::capture::Captured;
 use self::capture::Pictures;
 use self::device::Gpu;
 pub use self::device::GpuError;
+use self::globals::Globals;
 use self::instances::{GpuLine, Sorted};
 use self::labels::Labels;
 use self::pipelines::{DEPTH, Pipelines};
@@ -36,7 +36,7 @@ use self::targets::{SHADOW_SIDE, Target, Targets};
 use self::window::Window;
 pub use self::window::{Presented, WindowConfig};
 use crate::backend::{Backend, BackendLost};
-use crate::camera::{Camera, Projection};
+use crate::camera::Camera;
 use crate::mesh::Mesh;
 use crate::packet::{FramePacket, MeshId};
 
@@ -69,22 +69,6 @@ struct GpuMesh {
     vertices: Buffer,
     indices: Buffer,
     indices_len: u32,
-}
-
-#[derive(Clone, Copy, Pod, Zeroable)]
-#[repr(C)]
-struct Globals {
-    clip_from_world: [[f32; 4]; 4],
-    world_from_clip: [[f32; 4]; 4],
-    shadow_from_world: [[f32; 4]; 4],
-    depth_axis: [f32; 4],
-    eye: [f32; 4],
-    sun_direction: [f32; 4],
-    sun_radiance: [f32; 4],
-    zenith: [f32; 4],
-    horizon: [f32; 4],
-    ground: [f32; 4],
-    picture: [f32; 4],
 }
 
 impl GpuBackend {
@@ -319,7 +303,7 @@ impl GpuBackend {
         self.labels.fill(&self.gpu, labels, camera);
         self.instances.write(&self.gpu, bytemuck::cast_slice(&self.sorted.instances));
         self.lines.write(&self.gpu, bytemuck::cast_slice(&self.gpu_lines));
-        self.gpu.queue.write_buffer(&self.globals, 0, bytemuck::bytes_of(&globals(packet, camera)));
+        self.gpu.queue.write_buffer(&self.globals, 0, bytemuck::bytes_of(&Globals::of(packet, camera)));
         self.gpu.queue.write_buffer(&self.selected, 0, bytemuck::bytes_of(&[selected, 0, 0, 0]));
     }
 
@@ -425,44 +409,4 @@ fn attachment<'a>(&(view, resolve_target, start): &Attached<'a>) -> Option<Rende
     let clear = Color { r: start, g: start, b: start, a: start };
     let ops = Operations { load: LoadOp::Clear(clear), store: StoreOp::Store };
     Some(RenderPassColorAttachment { view, depth_slice: None, resolve_target, ops })
-}
-
-fn globals(packet: &FramePacket, camera: &Camera) -> Globals {
-    let clip_from_world = camera.clip_from_world();
-    let pose = &camera.world_from_camera;
-    let forward = pose.rotation * Vec3::Z;
-    let towards_sun = -packet.sun.direction.normalize_or(-Vec3::Z);
-    let parallel = matches!(camera.projection, Projection::Orthographic { .. });
-    let four = |vector: Vec3| vector.extend(0.0).into();
-    Globals {
-        clip_from_world: clip_from_world.to_cols_array_2d(),
-        world_from_clip: clip_from_world.inverse().to_cols_array_2d(),
-        shadow_from_world: shadow_from_world(packet, towards_sun).to_cols_array_2d(),
-        depth_axis: forward.extend(-forward.dot(pose.translation)).into(),
-        eye: four(pose.translation),
-        sun_direction: four(towards_sun),
-        sun_radiance: four(packet.sun.radiance),
-        zenith: four(packet.sky.zenith),
-        horizon: four(packet.sky.horizon),
-        ground: four(packet.sky.ground),
-        picture: [
-            camera.width as f32,
-            camera.height as f32,
-            2.0 * packet.sun.shadow_radius / SHADOW_SIDE as f32,
-            f32::from(u8::from(parallel)),
-        ],
-    }
-}
-
-/// Parallel rays of the sun through the sphere that casts shadows; depth runs from 0 near the sun to 1.
-fn shadow_from_world(packet: &FramePacket, towards_sun: Vec3) -> Mat4 {
-    let (centre, radius) = (packet.sun.shadow_centre, packet.sun.shadow_radius.max(1e-3));
-    let right = towards_sun.any_orthonormal_vector();
-    let up = towards_sun.cross(right);
-    // Moved in whole texels, or edges would crawl when the sphere moves.
-    let texel = 2.0 * radius / SHADOW_SIDE as f32;
-    let snapped = |axis: Vec3| (axis.dot(centre) / texel).round() * texel;
-    let row = |axis: Vec3, offset: f32| (axis / radius).extend(-offset / radius);
-    let depth = (-towards_sun / (4.0 * radius)).extend(0.5 + towards_sun.dot(centre) / (4.0 * radius));
-    Mat4::from_cols(row(right, snapped(right)), row(up, snapped(up)), depth, glam::Vec4::W).transpose()
 }

@@ -16,6 +16,7 @@
 mod column;
 mod command;
 mod component;
+mod coordinates;
 mod entity;
 mod event;
 mod hash;
@@ -37,6 +38,7 @@ pub use component::{
     MotorTarget, Name, Outputs, Parent, Part, Pose, Refusal, Robot, Shape, Space, Surface, Tags, UserData,
     Velocity,
 };
+pub use coordinates::{Coordinates, JointAddress, NotARobot};
 pub use entity::{ENTITIES_MAX, EntityId, EntityIdError, EntityTable};
 pub use event::{EVENTS_MAX, Event, Events};
 pub use hash::{StateHasher, StateHashes, component_hashes, first_difference};
