@@ -26,7 +26,6 @@ pub(crate) fn measure(suite: &mut Suite) -> anyhow::Result<()> {
         let saved = scene.save()?;
         let solver = physics(&scene)?.save().map_err(anyhow::Error::from_boxed)?;
         let scene = RefCell::new(scene);
-        let bodies: usize = scene.borrow().world().components.body.len();
         let contestants = vec![
             Contestant::timed_within("engine", |watch| {
                 let mut scene = scene.borrow_mut();
@@ -52,7 +51,6 @@ pub(crate) fn measure(suite: &mut Suite) -> anyhow::Result<()> {
         ];
         let results = race(steps, contestants)?;
         suite.print(&Figure::of_race(bench, "ns/step", results[0], &results[1..]))?;
-        anyhow::ensure!(bodies > 0, "the scene has no bodies");
     }
     Ok(())
 }

@@ -88,6 +88,17 @@ fn a_scene_ends_where_it_was_told_to() {
 }
 
 #[test]
+fn a_scene_of_slow_runners_ends_too() {
+    let folder = tempfile::tempdir().unwrap();
+    let file = folder.path().join("slow.toml");
+    std::fs::write(&file, "downbeat = 1\nname = \"slow\"\n[[runner]]\nname = \"Robot\"\nrate = \"2\"\n")
+        .unwrap();
+    let run =
+        object(&["run", file.to_str().unwrap(), "--for", "1s", "--mode", "sim-high-performance", "--json"]);
+    assert_eq!((&run["steps"], &run["sim_time_ns"]), (&2.into(), &1_000_000_000_u64.into()));
+}
+
+#[test]
 fn a_seed_of_ones_own_gives_another_run() {
     let run = |seed| {
         object(&[

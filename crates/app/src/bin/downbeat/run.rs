@@ -26,8 +26,9 @@ use summary::Summary;
 const DEMO: &str = "arm";
 const DEMO_SPAN: Duration = Duration::from_secs(40);
 
-/// Steps between two looks at the clock.
+/// Steps, and simulated time, between two looks at the clock.
 const CHUNK: u64 = 64;
+const CHUNK_SPAN: Duration = Duration::from_millis(20);
 
 /// Where a run ends.
 #[derive(Debug, Clone, Copy)]
@@ -85,17 +86,16 @@ fn flat_out(
     progress: &mut Progress,
 ) -> anyhow::Result<()> {
     while !end.is_reached(scene) && !interrupt.came() {
-        let chunk = end.steps_left(scene).min(CHUNK);
         match end {
-            // One step at a time near the end, because a step is either before it or not.
             End::Time(time) => {
-                let ahead = scene.time().now().saturating_add(Duration::from_millis(20));
-                scene.step_to(time.min(ahead))?;
+                // At least one step: a slow runner's next one may be farther away than a look at the clock.
+                let next = scene.time().next_step().map_or(time, |(next, _)| next);
+                let ahead = scene.time().now().saturating_add(CHUNK_SPAN);
+                scene.step_to(time.min(ahead.max(next)))?
             }
-            End::Steps(_) | End::Interrupted => {
-                scene.run_steps(chunk)?;
-            }
-        }
+            End::Steps(steps) => scene.run_steps(CHUNK.min(steps - scene.time().steps()))?,
+            End::Interrupted => scene.run_steps(CHUNK)?,
+        };
         progress.show(scene, clock.elapsed());
     }
     Ok(())
@@ -125,13 +125,6 @@ impl End {
             Self::Time(end) => scene.time().next_step().is_none_or(|(next, _)| next > end),
             Self::Steps(steps) => scene.time().steps() >= steps,
             Self::Interrupted => scene.time().next_step().is_none(),
-        }
-    }
-
-    fn steps_left(self, scene: &Scene) -> u64 {
-        match self {
-            Self::Steps(steps) => steps.saturating_sub(scene.time().steps()),
-            Self::Time(_) | Self::Interrupted => u64::MAX,
         }
     }
 }
