@@ -77,6 +77,7 @@
 //! under a memory checker.
 
 mod arena;
+mod batch;
 mod boot;
 mod bound;
 mod clock;
@@ -93,6 +94,7 @@ pub mod sync;
 mod watcher;
 
 pub use arena::{ArenaFull, CommandArena, INLINE_BYTES_MAX};
+pub use batch::{Batch, BatchError, BatchReceiver, BatchSender, Placed, batches};
 pub use boot::{AlreadyBooted, Boot, MainThread};
 pub use bound::{ThreadBound, ThreadBoundHandle};
 pub use dispatcher::{

@@ -74,7 +74,7 @@ pub use edit::{Edit, EditError, EditQueueFull};
 pub use failure::{BoxError, Cause, Site, StepError};
 pub use governor::{BUDGET_MAX, Governor, GovernorError};
 pub use grid::Grid;
-pub use manager::{TimeConfig, TimeManager};
+pub use manager::{StepWatcher, TimeConfig, TimeManager};
 pub use mode::{TimeMode, TimeScale, TimeScaleError, UnknownMode};
 pub use order::OrderEntry;
 pub use pacer::Pacer;

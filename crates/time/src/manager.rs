@@ -126,7 +126,13 @@ pub struct TimeManager<W, E = BoxError> {
     profiler: Profiler,
     factor: RealTimeFactor,
     last_frame: FrameReport,
+    watcher: Option<StepWatcher<W, E>>,
+    /// Simulated time that was jumped over since this manager was made.
+    skipped_nanos: u64,
 }
+
+/// Looks at the world after each step. It is no callback: no order, hash or cost knows of it.
+pub type StepWatcher<W, E = BoxError> = fn(&mut W, &TimeManager<W, E>);
 
 impl<W> TimeManager<W> {
     /// A manager whose callbacks return [`BoxError`].
@@ -166,6 +172,8 @@ impl<W, E> TimeManager<W, E> {
             profiler: Profiler::default(),
             factor: RealTimeFactor::new(),
             last_frame: FrameReport::default(),
+            watcher: None,
+            skipped_nanos: 0,
         };
         if config.runners.is_empty() {
             return Err(EditError::NoRunner);
@@ -209,6 +217,11 @@ impl<W, E> TimeManager<W, E> {
 
     pub(crate) fn run_until(&self) -> SimTime {
         SimTime::from_nanos(self.run_until)
+    }
+
+    /// Whether a run on demand is under way that will leave the manager paused, as it was before.
+    pub(crate) fn is_held(&self) -> bool {
+        self.held
     }
 
     /// Frames so far.
@@ -256,10 +269,12 @@ impl<W, E> TimeManager<W, E> {
             dispatch(&list.turns, slots, world, context)
         };
 
-        if outcome.is_ok() && self.edits.is_empty() {
-            return Ok(());
+        let closed =
+            if outcome.is_ok() && self.edits.is_empty() { Ok(()) } else { self.close_step(outcome.err()) };
+        if let Some(watcher) = self.watcher {
+            watcher(world, self);
         }
-        self.close_step(outcome.err())
+        closed
     }
 
     /// The uncommon end of a step: changes to apply, or a failure to report.

@@ -146,7 +146,7 @@ impl<W, E> TimeManager<W, E> {
             hash: timeline.hash.raw(),
             mode: self.mode(),
             scale: self.time_scale(),
-            paused: self.is_paused(),
+            paused: self.is_paused() || self.is_held(),
             run_until: self.run_until(),
             free_enabled: FreePhase::ALL.map(|phase| self.free_phase_is_enabled(phase)),
             shuffle_seed: self.tie_shuffle(),

@@ -7,6 +7,7 @@ use thiserror::Error;
 
 use crate::component::{Component, ComponentKind};
 use crate::entity::{ENTITIES_MAX, EntityId};
+use crate::log::LogError;
 use crate::subsystem::SettingsError;
 use crate::world::{DEPTH_MAX, REQUESTS_MAX};
 
@@ -163,4 +164,7 @@ pub enum CommandError {
     /// The time manager refused.
     #[error(transparent)]
     Time(#[from] EditError),
+    /// The log cannot note it.
+    #[error(transparent)]
+    Log(#[from] LogError),
 }

@@ -5,6 +5,7 @@
 //! - [`WorldCommand`] is every change from outside, checked before it happens.
 //! - [`Subsystem`] is whatever moves the world: physics, controllers, sensors, recorders.
 //! - [`Scene`] ties a world and its subsystems to a time manager, loads from and saves to files that people read.
+//! - [`WorldLog`] writes down what decides a run, durably, and [`Player`] runs it again.
 //! - [`SceneSet`] steps many scenes at once, for training.
 //! - [`subsystems`] has the sensors, controllers, checks and recorders that come with the crate.
 //! - [`Chain`] is the kinematics of a robot's arm, forward and inverse.
@@ -21,6 +22,7 @@ mod entity;
 mod event;
 mod hash;
 mod kinematics;
+mod log;
 mod random;
 mod scene;
 mod scene_set;
@@ -43,6 +45,11 @@ pub use entity::{ENTITIES_MAX, EntityId, EntityIdError, EntityTable};
 pub use event::{EVENTS_MAX, Event, Events};
 pub use hash::{StateHasher, StateHashes, component_hashes, first_difference};
 pub use kinematics::{CHAIN_LEN_MAX, Chain, ChainError, IkSettings, Reach};
+pub use log::{
+    COMMAND_BYTES_MAX, Disk, DiskFile, Entry, History, LOG_VERSION, LogError, LogLayout, LogParcel,
+    LogSettings, LogWriter, Opening, PartHashes, Played, Player, Recovery, RunIdentity, SegmentSummary,
+    SnapshotParcel, SnapshotRef, StepHashes, StepRun, Storage, StorageFile, Torn, WorldLog,
+};
 pub use random::Random;
 pub use scene::{
     AddError, LoadOptions, SNAPSHOT_VERSION, SUBSYSTEMS_MAX, Scene, SceneFileError, SnapshotError,

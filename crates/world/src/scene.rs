@@ -15,6 +15,7 @@
 
 mod drive;
 mod file;
+mod logged;
 mod rebuild;
 mod scatter;
 mod snapshot;
@@ -31,6 +32,7 @@ pub use snapshot::{SNAPSHOT_VERSION, SnapshotError, SnapshotSummary};
 use crate::command::{CommandError, WorldCommand};
 use crate::entity::EntityId;
 use crate::hash::{StateHasher, StateHashes};
+use crate::log::WorldLog;
 use crate::subsystem::{Birth, Registry, SettingsError, Subsystem};
 use crate::world::World;
 
@@ -39,18 +41,21 @@ pub const SUBSYSTEMS_MAX: usize = 256;
 
 /// A scene.
 pub struct Scene {
-    name: String,
-    folder: PathBuf,
     registry: Arc<Registry>,
     time: TimeManager<Stage>,
     stage: Stage,
-    slots: Vec<Slot>,
 }
 
 /// What a scene's time manager drives. Its inside is the scene's alone.
 pub struct Stage {
+    name: String,
+    folder: PathBuf,
     world: World,
     subsystems: Vec<Box<dyn Subsystem>>,
+    /// The places of the subsystems, in their order.
+    slots: Vec<Slot>,
+    /// What is written down of the run, if anything. Boxed, because it moves out of the way of every step.
+    log: Option<Box<WorldLog>>,
 }
 
 /// A subsystem's place in the scene.
@@ -104,15 +109,15 @@ pub enum AddError {
 impl Scene {
     /// An empty scene with the default runners, Robot at 50 Hz and Capture at 30 Hz.
     pub fn new(name: impl Into<String>, seed: u64, registry: impl Into<Arc<Registry>>) -> Self {
-        let world = World::new(seed);
-        Self {
+        let stage = Stage {
             name: name.into(),
             folder: PathBuf::new(),
-            registry: registry.into(),
-            time: TimeManager::default(),
-            stage: Stage { world, subsystems: Vec::new() },
+            world: World::new(seed),
+            subsystems: Vec::new(),
             slots: Vec::new(),
-        }
+            log: None,
+        };
+        Self { registry: registry.into(), time: TimeManager::default(), stage }
     }
 
     /// An empty scene with runners and modes of its own.
@@ -128,17 +133,17 @@ impl Scene {
 
     /// What it is called.
     pub fn name(&self) -> &str {
-        &self.name
+        &self.stage.name
     }
 
     /// The folder that its meshes and robots are looked for in.
     pub fn folder(&self) -> &Path {
-        &self.folder
+        &self.stage.folder
     }
 
     /// Sets the folder that its meshes and robots are looked for in.
     pub fn set_folder(&mut self, folder: impl Into<PathBuf>) {
-        self.folder = folder.into();
+        self.stage.folder = folder.into();
     }
 
     /// The kinds of subsystems that it knows.
@@ -164,12 +169,12 @@ impl Scene {
 
     /// The subsystems: name, kind if it can stand in a file, and callback, in registration order.
     pub fn subsystems(&self) -> impl Iterator<Item = (&str, Option<&'static str>, CallbackId)> {
-        self.slots.iter().map(|slot| (slot.name.as_str(), slot.kind, slot.callback))
+        self.stage.slots.iter().map(|slot| (slot.name.as_str(), slot.kind, slot.callback))
     }
 
     /// A subsystem by name, as the type that it is.
     pub fn subsystem<T: Subsystem>(&self, name: &str) -> Option<&T> {
-        let at = self.slots.iter().position(|slot| slot.name == name)?;
+        let at = self.stage.slots.iter().position(|slot| slot.name == name)?;
         let subsystem: &dyn std::any::Any = &*self.stage.subsystems[at];
         subsystem.downcast_ref()
     }
@@ -214,10 +219,10 @@ impl Scene {
     }
 
     fn check_room(&self, name: &str) -> Result<(), AddError> {
-        if self.slots.iter().any(|slot| slot.name == name) {
+        if self.stage.slots.iter().any(|slot| slot.name == name) {
             return Err(AddError::NameTaken { name: name.to_owned() });
         }
-        if self.slots.len() >= SUBSYSTEMS_MAX { Err(AddError::TooMany) } else { Ok(()) }
+        if self.stage.slots.len() >= SUBSYSTEMS_MAX { Err(AddError::TooMany) } else { Ok(()) }
     }
 
     /// Adds a subsystem of your own. Scenes that have one cannot be made from a file alone; a snapshot restores into
@@ -258,7 +263,13 @@ impl Scene {
     }
 
     /// Checks a change and does it, whole, between two steps. Returns the entity that it brought to life.
+    ///
+    /// In a scene with a log it is noted there; one that cannot be noted is refused.
     pub fn apply(&mut self, command: WorldCommand) -> Result<Option<EntityId>, CommandError> {
+        if self.stage.log.is_some() { self.apply_logged(command) } else { self.apply_unlogged(command) }
+    }
+
+    fn apply_unlogged(&mut self, command: WorldCommand) -> Result<Option<EntityId>, CommandError> {
         match command {
             WorldCommand::Configure { subsystem, settings } => self.configure(&subsystem, &settings),
             WorldCommand::Time(edit) => Ok(self.time.apply(edit)?).map(|()| None),
@@ -268,24 +279,24 @@ impl Scene {
 
     /// The hashes of its state: equal for equal runs, step by step.
     pub fn state_hashes(&self) -> StateHashes {
-        let hashed = self.slots.iter().zip(&self.stage.subsystems).map(|(slot, subsystem)| {
-            let mut hasher = StateHasher::default();
-            subsystem.hash(&mut hasher);
-            (slot.name.clone(), hasher.finish())
-        });
-        StateHashes::of(&self.stage.world, hashed.collect())
+        self.stage.state_hashes()
+    }
+
+    /// total
+    pub fn state_hash(&mut self) -> u64 {
+        self.stage.state_hash()
     }
 
     fn configure(&mut self, name: &str, settings: &str) -> Result<Option<EntityId>, CommandError> {
-        let Some(at) = self.slots.iter().position(|slot| slot.name == name) else {
-            let there = list(self.slots.iter().map(|slot| slot.name.as_str()));
+        let Some(at) = self.stage.slots.iter().position(|slot| slot.name == name) else {
+            let there = list(self.stage.slots.iter().map(|slot| slot.name.as_str()));
             return Err(CommandError::UnknownSubsystem { name: name.to_owned(), there });
         };
         let refused = |error| CommandError::Settings { name: name.to_owned(), error };
         let changes: toml::Table = settings
             .parse()
             .map_err(|error: toml::de::Error| refused(SettingsError(error.message().to_owned())))?;
-        let Stage { world, subsystems } = &mut self.stage;
+        let Stage { world, subsystems, .. } = &mut self.stage;
         let before = subsystems[at].settings();
         let mut settings = before.clone();
         settings.extend(changes);
@@ -306,13 +317,13 @@ impl Scene {
         binding: Binding,
     ) -> Result<CallbackId, AddError> {
         self.check_room(name)?;
-        let at = self.slots.len();
+        let at = self.stage.slots.len();
         let step = move |stage: &mut Stage, context: &StepContext<'_>| stage.step(at, context);
         let callback = self
             .time
             .register(name, binding, step)
             .map_err(|error| AddError::Binding { name: name.to_owned(), error })?;
-        self.slots.push(Slot { name: name.to_owned(), kind, callback });
+        self.stage.slots.push(Slot { name: name.to_owned(), kind, callback });
         self.stage.subsystems.push(subsystem);
         Ok(callback)
     }
@@ -332,6 +343,19 @@ impl Stage {
             self.world.begin_step(context.now());
         }
         self.subsystems[at].step(&mut self.world, context)
+    }
+
+    fn state_hashes(&self) -> StateHashes {
+        let hashed = self.slots.iter().zip(&self.subsystems).map(|(slot, subsystem)| {
+            let mut hasher = StateHasher::default();
+            subsystem.hash(&mut hasher);
+            (slot.name.clone(), hasher.finish())
+        });
+        StateHashes::of(&self.world, hashed.collect())
+    }
+
+    pub(crate) fn state_hash(&mut self) -> u64 {
+        self.state_hashes().total
     }
 }
 

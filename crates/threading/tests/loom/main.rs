@@ -5,6 +5,7 @@
 //! Each has at least one seeded fault in `xtask/mutants.toml` that it must catch (`cargo xtask loom --mutants`).
 #![cfg(downbeat_loom)]
 
+mod batch;
 mod bound;
 mod dispatcher;
 mod jobs;

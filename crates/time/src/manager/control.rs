@@ -4,7 +4,7 @@
 
 use std::time::Duration;
 
-use super::TimeManager;
+use super::{StepWatcher, TimeManager};
 use crate::clock::Clock;
 use crate::edit::EditError;
 use crate::failure::{StepError, Stop};
@@ -131,6 +131,49 @@ impl<W, E> TimeManager<W, E> {
             }
         }
         Ok(RunEnd::Done)
+    }
+
+    /// Jumps over simulated time, as `GameRealtime` does with time that it cannot simulate: boundaries inside do not
+    /// fire and count as skipped. A replay jumps where the run did. A gated boundary is not passed: what is left of
+    /// the span is not jumped over.
+    ///
+    /// ```
+    /// use downbeat_time::{RunnerId, TimeManager};
+    /// use std::time::Duration;
+    ///
+    /// let mut time = TimeManager::<()>::default();
+    /// time.skip(Duration::from_millis(50));
+    /// assert_eq!(time.skipped_time(), Duration::from_millis(50));
+    /// time.step(&mut ())?;
+    /// assert_eq!(time.now().as_nanos(), 60_000_000); // not 20 and 40 ms
+    /// # Ok::<(), downbeat_time::BoxError>(())
+    /// ```
+    pub fn skip(&mut self, span: Duration) {
+        let span = u64::try_from(span.as_nanos()).unwrap_or(u64::MAX).min(self.timeline.skip_room());
+        self.timeline.skip(span);
+        self.skipped_nanos = self.skipped_nanos.saturating_add(span);
+    }
+
+    /// How much simulated time this manager has jumped over since it was made. A restore does not change it.
+    pub fn skipped_time(&self) -> Duration {
+        Duration::from_nanos(self.skipped_nanos)
+    }
+
+    /// Sets who looks at the world after each step, also after one that failed; `None` for nobody. Returns who did so
+    /// before.
+    ///
+    /// ```
+    /// use downbeat_time::TimeManager;
+    ///
+    /// let mut time = TimeManager::<Vec<u64>>::default();
+    /// time.watch_steps(Some(|seen, time| seen.push(time.now().as_nanos())));
+    /// let mut seen = Vec::new();
+    /// time.run_steps(&mut seen, 2)?;
+    /// assert_eq!(seen, [20_000_000, 33_333_333]);
+    /// # Ok::<(), downbeat_time::BoxError>(())
+    /// ```
+    pub fn watch_steps(&mut self, watcher: Option<StepWatcher<W, E>>) -> Option<StepWatcher<W, E>> {
+        std::mem::replace(&mut self.watcher, watcher)
     }
 
     /// Closes a runner's gate: the timeline may not reach its next boundary until released, in every mode.

@@ -155,6 +155,7 @@ impl<W, E> TimeManager<W, E> {
         if self.mode == TimeMode::GameRealtime && wall > 0 {
             let jump = self.ledger.skip(wall, self.timeline.skip_room());
             self.timeline.skip(jump);
+            self.skipped_nanos = self.skipped_nanos.saturating_add(jump);
         } else {
             self.ledger.forgive(wall);
         }

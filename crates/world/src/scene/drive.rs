@@ -27,6 +27,11 @@ impl Scene {
         self.time.run_for(&mut self.stage, span)
     }
 
+    /// Jumps over simulated time, as a run did that is played again.
+    pub(crate) fn skip(&mut self, span: Duration) {
+        self.time.skip(span);
+    }
+
     /// Sets how frames are budgeted. It decides when steps run, never which.
     pub fn set_governor(&mut self, governor: Governor) -> Result<(), downbeat_time::EditError> {
         self.time.set_governor(governor)

@@ -236,7 +236,7 @@ impl Scene {
     /// The scene as a file's text. Loaded again, it gives the same scene.
     pub fn to_text(&self) -> Result<String, SceneFileError> {
         let name_of = |id| self.time.runner(id).map_or("", |runner: &RunnerConfig| runner.name.as_str());
-        let subsystems = self.slots.iter().zip(&self.stage.subsystems).map(|(slot, subsystem)| {
+        let subsystems = self.stage.slots.iter().zip(&self.stage.subsystems).map(|(slot, subsystem)| {
             let kind = slot.kind.ok_or_else(|| SceneFileError::Native { name: slot.name.clone() })?;
             let view = self.time.callback(slot.callback);
             let (binding, enabled) = view
@@ -257,7 +257,7 @@ impl Scene {
         let world = self.world();
         let row = SceneRow {
             downbeat: FILE_VERSION,
-            name: &self.name,
+            name: &self.stage.name,
             seed: world.seed(),
             mode: self.time.mode().name(),
             next_id: world.entities().next_id(),

@@ -50,14 +50,14 @@ impl Scene {
             }
         }
         self.stage.world = saved.world;
-        self.name = saved.scene;
-        self.folder = PathBuf::from(saved.folder);
+        self.stage.name = saved.scene;
+        self.stage.folder = PathBuf::from(saved.folder);
         Ok(())
     }
 
     fn check_subsystems(&self, saved: &Saved) -> Result<(), SnapshotError> {
-        for at in 0..self.slots.len().max(saved.subsystems.len()) {
-            let here = self.slots.get(at).map(|slot| (slot.name.as_str(), slot.kind));
+        for at in 0..self.stage.slots.len().max(saved.subsystems.len()) {
+            let here = self.stage.slots.get(at).map(|slot| (slot.name.as_str(), slot.kind));
             let there = saved.subsystems.get(at).map(|saved| (saved.name.as_str(), saved.kind.as_deref()));
             if here != there {
                 let words = |found: Option<(&str, Option<&str>)>| match found {

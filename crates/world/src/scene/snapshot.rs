@@ -4,11 +4,12 @@
 //! Layout: eight bytes of mark, the format's version (u32), the payload's length (u64), the payload (postcard), and the
 //! CRC32C of everything before it (u32); numbers little-endian.
 
-use downbeat_time::{RestoreError, SimTime, TimeState};
+use downbeat_time::{RestoreError, SimTime, TimeManager, TimeState};
 use serde::{Deserialize, Serialize};
 use thiserror::Error;
+use xxhash_rust::xxh3::xxh3_64;
 
-use super::{AddError, Scene};
+use super::{AddError, Scene, Stage};
 use crate::world::World;
 
 /// The version that this build writes.
@@ -116,7 +117,34 @@ pub(super) struct SavedSubsystem {
 impl Scene {
     /// Everything that decides what comes.
     pub fn save(&self) -> Result<Vec<u8>, SnapshotError> {
-        let subsystems = self.slots.iter().zip(&self.stage.subsystems).map(|(slot, subsystem)| {
+        self.stage.save(&self.time)
+    }
+
+    /// A hash of everything that decides what comes, wherever its files are.
+    pub(super) fn fingerprint(&self) -> Result<u64, SnapshotError> {
+        Ok(xxh3_64(&self.stage.save_in("", &self.time)?))
+    }
+
+    /// The world of a snapshot, without a scene around it.
+    pub(crate) fn world_of(bytes: &[u8]) -> Result<World, SnapshotError> {
+        Saved::read(bytes).map(|saved| saved.world)
+    }
+
+    /// What a snapshot is of, without making a scene of it.
+    pub fn inspect(bytes: &[u8]) -> Result<SnapshotSummary, SnapshotError> {
+        let saved = Saved::read(bytes)?;
+        let entities = saved.world.entities().len();
+        Ok(SnapshotSummary { scene: saved.scene, now: saved.time.now(), steps: saved.time.steps(), entities })
+    }
+}
+
+impl Stage {
+    pub(super) fn save(&self, time: &TimeManager<Self>) -> Result<Vec<u8>, SnapshotError> {
+        self.save_in(&self.folder.to_string_lossy(), time)
+    }
+
+    fn save_in(&self, folder: &str, time: &TimeManager<Self>) -> Result<Vec<u8>, SnapshotError> {
+        let subsystems = self.slots.iter().zip(&self.subsystems).map(|(slot, subsystem)| {
             let refused = |reason| SnapshotError::Subsystem { name: slot.name.clone(), reason };
             Ok(SavedSubsystem {
                 name: slot.name.clone(),
@@ -127,10 +155,10 @@ impl Scene {
         });
         let saved = SavedRef {
             scene: &self.name,
-            folder: &self.folder.to_string_lossy(),
+            folder,
             subsystems: subsystems.collect::<Result<_, SnapshotError>>()?,
-            time: self.time.save(),
-            world: &self.stage.world,
+            time: time.save(),
+            world: &self.world,
         };
         let mut bytes = [&MARK[..], &SNAPSHOT_VERSION.to_le_bytes(), &[0; 8]].concat();
         bytes = postcard::to_extend(&saved, bytes)
@@ -140,13 +168,6 @@ impl Scene {
         let check = crc32c::crc32c(&bytes);
         bytes.extend(check.to_le_bytes());
         Ok(bytes)
-    }
-
-    /// What a snapshot is of, without making a scene of it.
-    pub fn inspect(bytes: &[u8]) -> Result<SnapshotSummary, SnapshotError> {
-        let saved = Saved::read(bytes)?;
-        let entities = saved.world.entities().len();
-        Ok(SnapshotSummary { scene: saved.scene, now: saved.time.now(), steps: saved.time.steps(), entities })
     }
 }
 

@@ -50,7 +50,7 @@ pub(super) struct Loader<'a> {
 impl Loader<'_> {
     pub(super) fn build(self, text: SceneText) -> Result<Scene, SceneFileError> {
         let mut scene = Scene::new(text.name, text.seed, Arc::clone(&self.registry));
-        scene.folder = self.folder.to_owned();
+        scene.stage.folder = self.folder.to_owned();
         scene.time = self.time(text.mode, &text.runners)?;
         self.entities(&mut scene, text.entities)?;
         if let Some(next) = text.next_id {

@@ -1,0 +1,312 @@
+//! Runs a log again: the same commands at the same steps, and every hash compared with the one that was noted.
+
+use std::ops::ControlFlow;
+use std::path::Path;
+use std::sync::Arc;
+use std::time::Duration;
+
+use super::LogError;
+use super::entry::{Entry, PartHashes, SnapshotRef, StepHashes};
+use super::history::{History, Torn};
+use super::storage::{Disk, Storage};
+use crate::command::WorldCommand;
+use crate::hash::{StateHashes, component_hashes, first_difference};
+use crate::scene::Scene;
+use crate::subsystem::Registry;
+use crate::world::World;
+
+/// A recorded run that is run again.
+pub struct Player<S: Storage = Disk> {
+    storage: S,
+    history: History,
+    scene: Scene,
+    /// What stands up to here in the log has happened in the scene.
+    position: u64,
+}
+
+/// How a scene was brought back from its log.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Recovery {
+    /// The snapshot that it started from.
+    pub snapshot: SnapshotRef,
+    /// Newer ones that could not be used, and why.
+    pub passed_over: Vec<(SnapshotRef, String)>,
+    /// What a crash left unfinished. It was cut off.
+    pub torn: Option<Torn>,
+    /// Steps that were run again, from the snapshot to the end.
+    pub steps: u64,
+}
+
+/// Something of a log that has happened again.
+#[derive(Debug)]
+pub enum Played<'a> {
+    /// A change from outside.
+    Command {
+        /// Steps taken before it.
+        step: u64,
+        /// The change.
+        command: &'a WorldCommand,
+    },
+    /// A step, with the hashes that it must have.
+    Step {
+        /// Its number.
+        step: u64,
+        /// From the log, and found again.
+        hashes: StepHashes,
+    },
+}
+
+impl Player<Disk> {
+    /// A log in a folder, at its first snapshot.
+    pub fn open(folder: &Path, registry: impl Into<Arc<Registry>>) -> Result<Self, LogError> {
+        Self::over(Disk::new(folder), registry)
+    }
+}
+
+impl<S: Storage> Player<S> {
+    /// A log in any storage, at its first snapshot.
+    pub fn over(storage: S, registry: impl Into<Arc<Registry>>) -> Result<Self, LogError> {
+        let history = History::read(&storage)?;
+        let first = history
+            .snapshots
+            .first()
+            .ok_or_else(|| LogError::NoSnapshot { why: "the log names none".to_owned() })?;
+        let bytes = history.snapshot(&storage, first)?;
+        let scene = Scene::from_snapshot(&bytes, registry)?;
+        let position = first.position;
+        Ok(Self { storage, history, scene, position })
+    }
+
+    /// A log, run up to its end from the newest snapshot that is good.
+    pub fn recover(storage: S, registry: &Arc<Registry>) -> Result<(Self, Recovery), LogError> {
+        let history = History::read(&storage)?;
+        let mut passed_over = Vec::new();
+        for snapshot in history.snapshots.iter().rev() {
+            let made = history
+                .snapshot(&storage, snapshot)
+                .and_then(|bytes| Ok(Scene::from_snapshot(&bytes, Arc::clone(registry))?));
+            match made {
+                Ok(scene) => {
+                    let (snapshot, torn, steps) =
+                        (snapshot.clone(), history.torn.clone(), history.step - snapshot.step);
+                    let position = snapshot.position;
+                    let mut player = Self { storage, history, scene, position };
+                    player.verify(|_| ())?;
+                    return Ok((player, Recovery { snapshot, passed_over, torn, steps }));
+                }
+                Err(error) => passed_over.push((snapshot.clone(), error.to_string())),
+            }
+        }
+        let why = passed_over.first().map_or("the log names none".to_owned(), |(_, why)| why.clone());
+        Err(LogError::NoSnapshot { why })
+    }
+
+    /// What the log holds.
+    pub fn history(&self) -> &History {
+        &self.history
+    }
+
+    /// The scene, where it has come to.
+    pub fn scene(&self) -> &Scene {
+        &self.scene
+    }
+
+    /// The scene, to go on with.
+    pub fn into_scene(self) -> Scene {
+        self.scene
+    }
+
+    /// Runs to the end and compares every hash; `each` is told after every step.
+    pub fn verify(&mut self, mut each: impl FnMut(&Scene)) -> Result<(), LogError> {
+        self.play_to(self.history.step, |scene, played| {
+            if matches!(played, Played::Step { .. }) {
+                each(scene);
+            }
+            Ok(())
+        })
+    }
+
+    /// Runs to the state that step `step` + 1 started from, comparing every hash; `each` is told of all that happens.
+    pub fn play_to(
+        &mut self,
+        step: u64,
+        each: impl FnMut(&Scene, Played<'_>) -> Result<(), LogError>,
+    ) -> Result<(), LogError> {
+        let Self { storage, history, scene, position } = self;
+        *position = play_to(history, storage, scene, *position, step, each)?;
+        Ok(())
+    }
+}
+
+/// Runs a scene, in which everything up to `position` has happened, to a later step. Returns the position it comes to.
+pub(crate) fn play_to<S: Storage>(
+    history: &History,
+    storage: &S,
+    scene: &mut Scene,
+    position: u64,
+    step: u64,
+    each: impl FnMut(&Scene, Played<'_>) -> Result<(), LogError>,
+) -> Result<u64, LogError> {
+    let first = history.snapshots.first().map_or(0, |snapshot| snapshot.step);
+    if step > history.step || step < scene.time().steps() {
+        return Err(LogError::NoSuchStep { step, first, last: history.step });
+    }
+    let mut playing = Playing { history, scene, position, to: step, diverged: None, each };
+    history.for_each_from(storage, position, |at, entry| playing.entry(storage, at, entry))?;
+    match playing.diverged {
+        // Nothing came that could name it closer.
+        Some(diverged) => Err(diverged.error("the state".to_owned())),
+        None => Ok(playing.position),
+    }
+}
+
+struct Playing<'a, F> {
+    history: &'a History,
+    scene: &'a mut Scene,
+    position: u64,
+    to: u64,
+    /// The first step whose hashes were others. Play goes on to the next entry that can name the difference.
+    diverged: Option<Divergence>,
+    each: F,
+}
+
+#[derive(Debug, Clone, Copy)]
+struct Divergence {
+    step: u64,
+}
+
+impl Divergence {
+    fn error(self, what: String) -> LogError {
+        LogError::Diverged { step: self.step, what }
+    }
+}
+
+impl<F> Playing<'_, F>
+where
+    F: FnMut(&Scene, Played<'_>) -> Result<(), LogError>,
+{
+    fn entry<S: Storage>(&mut self, storage: &S, at: u64, entry: Entry) -> Result<ControlFlow<()>, LogError> {
+        if at <= self.position {
+            return Ok(ControlFlow::Continue(()));
+        }
+        match entry {
+            Entry::Command { step, .. } | Entry::Skipped { step, .. } if step > self.to => {
+                return Ok(ControlFlow::Break(()));
+            }
+            Entry::Command { step, command } => self.command(step, command)?,
+            Entry::Skipped { nanos, .. } => self.scene.skip(Duration::from_nanos(nanos)),
+            Entry::Steps(run) => {
+                for (step, hashes) in (run.first..).zip(&run.hashes) {
+                    if step > self.to && self.diverged.is_none() {
+                        return Ok(ControlFlow::Break(()));
+                    }
+                    if !self.history.step_is_live(at, step) {
+                        break;
+                    }
+                    // Where a run of steps was played in part, it goes on behind that part.
+                    if step > self.scene.time().steps() {
+                        self.step(step, *hashes)?;
+                    }
+                }
+            }
+            Entry::Parts(parts) => self.compare_parts(&parts)?,
+            Entry::Snapshot(snapshot) => self.compare_snapshot(storage, &snapshot)?,
+            Entry::Opened(_) | Entry::Rewound { .. } | Entry::Closed => {}
+        }
+        self.position = at;
+        Ok(ControlFlow::Continue(()))
+    }
+
+    fn command(&mut self, step: u64, command: WorldCommand) -> Result<(), LogError> {
+        (self.each)(self.scene, Played::Command { step, command: &command })?;
+        self.scene.apply(command).map(|_| ()).map_err(|refused| LogError::Diverged {
+            step,
+            what: format!("a command that was accepted then is refused now: {refused}"),
+        })
+    }
+
+    fn step(&mut self, step: u64, hashes: StepHashes) -> Result<(), LogError> {
+        // A step that failed then fails now, and its state is compared as well. What it said is not in the log.
+        let ran = self.scene.run_steps(1);
+        let stuck = match &ran {
+            Err(_) => false,
+            Ok(report) => report.steps == 0,
+        };
+        if stuck {
+            let what = "the run took this step, and now a gate or the end of time is in its way".to_owned();
+            return Err(LogError::Diverged { step, what });
+        }
+        let schedule = self.scene.time().schedule_hash();
+        if self.diverged.is_none() && schedule != hashes.schedule() {
+            return Err(LogError::Diverged { step, what: "the schedule: other callbacks ran".to_owned() });
+        }
+        if self.diverged.is_none() && self.scene.state_hash() != hashes.state() {
+            self.diverged = Some(Divergence { step });
+        }
+        (self.each)(self.scene, Played::Step { step, hashes })
+    }
+
+    /// Names a difference by the hashes of parts.
+    fn compare_parts(&mut self, parts: &PartHashes) -> Result<(), LogError> {
+        let Some(diverged) = self.diverged.filter(|_| parts.step == self.scene.time().steps()) else {
+            return Ok(());
+        };
+        match parts.difference(self.scene) {
+            Some(what) => Err(diverged.error(format!("{what} (as of step {})", parts.step))),
+            None => Ok(()),
+        }
+    }
+
+    /// Names a difference by the state that was saved.
+    fn compare_snapshot<S: Storage>(&mut self, storage: &S, snapshot: &SnapshotRef) -> Result<(), LogError> {
+        let Some(diverged) = self.diverged else { return Ok(()) };
+        let Ok(bytes) = self.history.snapshot(storage, snapshot) else { return Ok(()) };
+        let Ok(world) = Scene::world_of(&bytes) else { return Ok(()) };
+        match first_difference(self.scene.world(), &world) {
+            Some((entity, kind)) => {
+                let what = format!("the {} of {entity} (as of step {})", kind.name(), snapshot.step);
+                Err(diverged.error(what))
+            }
+            None => Ok(()),
+        }
+    }
+}
+
+impl PartHashes {
+    /// Those of a state after a step.
+    pub(crate) fn of(step: u64, hashes: &StateHashes, world: &World) -> Self {
+        let mut components: Vec<(_, Vec<_>)> = Vec::new();
+        for (kind, entity, hash) in component_hashes(world) {
+            match components.last_mut() {
+                Some((last, rows)) if *last == kind => rows.push((entity, hash.to_le_bytes())),
+                _ => components.push((kind, vec![(entity, hash.to_le_bytes())])),
+            }
+        }
+        Self {
+            step,
+            bookkeeping: hashes.bookkeeping.to_le_bytes(),
+            subsystems: hashes.subsystems.iter().map(|(_, hash)| hash.to_le_bytes()).collect(),
+            components,
+        }
+    }
+
+    /// What differs in a scene, in words.
+    fn difference(&self, scene: &Scene) -> Option<String> {
+        let now = Self::of(self.step, &scene.state_hashes(), scene.world());
+        for (kind, rows) in &self.components {
+            let none = Vec::new();
+            let here = now.components.iter().find(|(other, _)| other == kind).map_or(&none, |(_, rows)| rows);
+            let unlike = rows.iter().zip(here).find(|(ours, theirs)| ours != theirs).map(|(ours, _)| ours.0);
+            let longer = || rows.get(here.len()).or_else(|| here.get(rows.len())).map(|row| row.0);
+            if let Some(entity) = unlike.or_else(longer) {
+                return Some(format!("the {} of {entity}", kind.name()));
+            }
+        }
+        let names = scene.subsystems().map(|(name, ..)| name);
+        let unlike = names.zip(self.subsystems.iter().zip(&now.subsystems)).find(|(_, (a, b))| a != b);
+        if let Some((name, _)) = unlike {
+            return Some(format!("subsystem `{name}`"));
+        }
+        (self.bookkeeping != now.bookkeeping).then(|| "ids, signals, events or random numbers".to_owned())
+    }
+}
