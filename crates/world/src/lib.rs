@@ -21,6 +21,7 @@ mod entity;
 mod event;
 mod hash;
 mod kinematics;
+mod origin;
 mod random;
 mod scene;
 mod scene_set;

@@ -30,7 +30,7 @@ pub use snapshot::{SNAPSHOT_VERSION, SnapshotError, SnapshotSummary};
 
 use crate::command::{CommandError, WorldCommand};
 use crate::entity::EntityId;
-use crate::hash::{StateHasher, StateHashes};
+use crate::hash::{StateHashMemo, StateHashes, name_hash};
 use crate::subsystem::{Birth, Registry, SettingsError, Subsystem};
 use crate::world::World;
 
@@ -51,6 +51,9 @@ pub struct Scene {
 pub struct Stage {
     world: World,
     subsystems: Vec<Box<dyn Subsystem>>,
+    /// The hashes of the subsystems' names, in their order.
+    names: Vec<u64>,
+    memo: StateHashMemo,
 }
 
 /// A subsystem's place in the scene.
@@ -110,7 +113,7 @@ impl Scene {
             folder: PathBuf::new(),
             registry: registry.into(),
             time: TimeManager::default(),
-            stage: Stage { world, subsystems: Vec::new() },
+            stage: Stage { world, subsystems: Vec::new(), names: Vec::new(), memo: StateHashMemo::default() },
             slots: Vec::new(),
         }
     }
@@ -266,14 +269,26 @@ impl Scene {
         }
     }
 
-    /// The hashes of its state: equal for equal runs, step by step.
+    /// The hashes of its state, from scratch: equal for equal runs, step by step.
     pub fn state_hashes(&self) -> StateHashes {
-        let hashed = self.slots.iter().zip(&self.stage.subsystems).map(|(slot, subsystem)| {
-            let mut hasher = StateHasher::default();
-            subsystem.hash(&mut hasher);
-            (slot.name.clone(), hasher.finish())
-        });
-        StateHashes::of(&self.stage.world, hashed.collect())
+        let names = self.slots.iter().map(|slot| slot.name.as_str());
+        StateHashes::of(&self.stage.world, &self.stage.subsystems, names)
+    }
+
+    /// The total of [`Scene::state_hashes`], at the price of what has changed since it was asked for last: for every
+    /// step of a long run.
+    ///
+    /// ```
+    /// use downbeat_world::{Pose, Registry, Scene};
+    ///
+    /// let mut scene = Scene::new("lab", 7, Registry::builtin());
+    /// let before = scene.state_hash();
+    /// scene.world_mut().spawn("ball", Pose::IDENTITY);
+    /// assert_ne!(scene.state_hash(), before);
+    /// assert_eq!(scene.state_hash(), scene.state_hashes().total);
+    /// ```
+    pub fn state_hash(&mut self) -> u64 {
+        self.stage.state_hash()
     }
 
     fn configure(&mut self, name: &str, settings: &str) -> Result<Option<EntityId>, CommandError> {
@@ -285,7 +300,7 @@ impl Scene {
         let changes: toml::Table = settings
             .parse()
             .map_err(|error: toml::de::Error| refused(SettingsError(error.message().to_owned())))?;
-        let Stage { world, subsystems } = &mut self.stage;
+        let Stage { world, subsystems, .. } = &mut self.stage;
         let before = subsystems[at].settings();
         let mut settings = before.clone();
         settings.extend(changes);
@@ -314,6 +329,7 @@ impl Scene {
             .map_err(|error| AddError::Binding { name: name.to_owned(), error })?;
         self.slots.push(Slot { name: name.to_owned(), kind, callback });
         self.stage.subsystems.push(subsystem);
+        self.stage.names.push(name_hash(name));
         Ok(callback)
     }
 
@@ -332,6 +348,11 @@ impl Stage {
             self.world.begin_step(context.now());
         }
         self.subsystems[at].step(&mut self.world, context)
+    }
+
+    /// What [`Scene::state_hash`] says, also inside a step.
+    pub(crate) fn state_hash(&mut self) -> u64 {
+        self.memo.hash(&self.world, &self.subsystems, &self.names)
     }
 }
 
