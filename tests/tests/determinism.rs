@@ -42,6 +42,22 @@ fn every_scene_has_the_hashes_it_always_had() {
     assert_eq!(found, golden, "a scene or the engine has changed; if it was meant, run with UPDATE_GOLDEN=1");
 }
 
+/// A log keeps the hash of every step, which a scene makes from what has changed since the step before.
+#[test]
+fn the_hash_of_every_step_is_the_one_from_scratch() {
+    for name in SCENES {
+        let mut scene = shipped(name).unwrap();
+        let middle = scene.save().unwrap();
+        for step in 0..200 {
+            if step == 100 {
+                scene.restore(&middle).unwrap();
+            }
+            scene.run_steps(1).unwrap();
+            assert_eq!(scene.state_hash(), scene.state_hashes().total, "{name} at step {step}");
+        }
+    }
+}
+
 #[test]
 fn scenes_go_through_snapshots_with_the_same_bytes() {
     for (name, steps) in

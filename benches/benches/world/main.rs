@@ -7,6 +7,7 @@ mod overhead;
 mod scale;
 mod scenes;
 mod snapshot;
+mod state_hash;
 
 use downbeat_benches::Suite;
 
@@ -16,5 +17,6 @@ fn main() -> anyhow::Result<()> {
     arm_steps::measure(&mut suite)?;
     scale::measure(&mut suite)?;
     snapshot::measure(&mut suite)?;
+    state_hash::measure(&mut suite)?;
     suite.finish()
 }

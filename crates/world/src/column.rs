@@ -4,6 +4,7 @@
 use serde::{Deserialize, Serialize};
 
 use crate::entity::EntityId;
+use crate::origin::{Origin, Stamp};
 
 /// The components of one kind, sorted by entity.
 ///
@@ -13,11 +14,16 @@ pub struct Column<T> {
     ids: Vec<EntityId>,
     values: Vec<T>,
     version: u64,
+    /// Counts who comes and who goes. Not saved: only stamps are made of it, and a loaded column has another origin.
+    #[serde(skip)]
+    members: u64,
+    #[serde(skip)]
+    origin: Origin,
 }
 
 impl<T> Default for Column<T> {
     fn default() -> Self {
-        Self { ids: Vec::new(), values: Vec::new(), version: 0 }
+        Self { ids: Vec::new(), values: Vec::new(), version: 0, members: 0, origin: Origin::default() }
     }
 }
 
@@ -78,6 +84,18 @@ impl<T> Column<T> {
         self.version
     }
 
+    /// What the column holds now: equal stamps, equal components of the same entities.
+    #[inline]
+    pub(crate) fn stamp(&self) -> Stamp {
+        self.origin.at(self.version)
+    }
+
+    /// Who has a component now: equal stamps, equal [`Column::ids`].
+    #[inline]
+    pub(crate) fn members_stamp(&self) -> Stamp {
+        self.origin.at(self.members)
+    }
+
     /// Where the entity's component stands in [`Column::values`], until the next insertion or removal.
     #[inline]
     pub fn row(&self, id: EntityId) -> Option<usize> {
@@ -90,6 +108,7 @@ impl<T> Column<T> {
         match self.ids.binary_search(&id) {
             Ok(row) => Some(std::mem::replace(&mut self.values[row], value)),
             Err(row) => {
+                self.members += 1;
                 self.ids.insert(row, id);
                 self.values.insert(row, value);
                 None
@@ -100,6 +119,7 @@ impl<T> Column<T> {
     pub(crate) fn remove(&mut self, id: EntityId) -> Option<T> {
         let row = self.row(id)?;
         self.version += 1;
+        self.members += 1;
         self.ids.remove(row);
         Some(self.values.remove(row))
     }

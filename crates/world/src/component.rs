@@ -145,6 +145,12 @@ macro_rules! components {
                 None
             }
 
+            /// Calls `each` with every column, in the order of kinds.
+            #[inline]
+            pub(crate) fn visit_columns<V: VisitColumn>(&self, each: &mut V) {
+                $(each.visit_column(ComponentKind::$kind, &self.$field);)*
+            }
+
             /// Calls `each` with every component of a kind, in creation order.
             pub(crate) fn visit<V: Visit>(&self, kind: ComponentKind, each: &mut V) {
                 match kind {
@@ -193,7 +199,7 @@ components! {
 }
 
 /// What every component can say about itself.
-pub(crate) trait Checked {
+pub(crate) trait Checked: Sized {
     /// Whether it could be simulated.
     fn check(&self) -> Result<(), Refusal>;
 
@@ -201,6 +207,18 @@ pub(crate) trait Checked {
     fn references(&self) -> Vec<EntityId> {
         Vec::new()
     }
+
+    /// Components of this kind as the bytes that they are, if every one of those belongs to a number: what many steps
+    /// change is hashed as it stands in memory, the rest as it is saved.
+    fn plain_bytes(values: &[Self]) -> Option<&[u8]> {
+        let _ = values;
+        None
+    }
+}
+
+/// Something that looks at whole columns.
+pub(crate) trait VisitColumn {
+    fn visit_column<T: Serialize + Checked>(&mut self, kind: ComponentKind, column: &Column<T>);
 }
 
 /// Something that looks at components of any kind.

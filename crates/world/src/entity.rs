@@ -7,6 +7,8 @@ use std::str::FromStr;
 use serde::{Deserialize, Serialize};
 use thiserror::Error;
 
+use crate::origin::{Origin, Stamp};
+
 /// How many entities may live at once.
 pub const ENTITIES_MAX: usize = 1 << 20;
 
@@ -19,7 +21,8 @@ pub const ENTITIES_MAX: usize = 1 << 20;
 /// assert_eq!(id.to_string(), "ent_42");
 /// # Ok::<(), downbeat_world::EntityIdError>(())
 /// ```
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, bytemuck::Pod, bytemuck::Zeroable)]
+#[repr(transparent)]
 pub struct EntityId(u64);
 
 /// A text that is not an entity.
@@ -87,11 +90,13 @@ pub struct EntityTable {
     live: Vec<EntityId>,
     next: u64,
     version: u64,
+    #[serde(skip)]
+    origin: Origin,
 }
 
 impl Default for EntityTable {
     fn default() -> Self {
-        Self { live: Vec::new(), next: 1, version: 0 }
+        Self { live: Vec::new(), next: 1, version: 0, origin: Origin::default() }
     }
 }
 
@@ -124,6 +129,16 @@ impl EntityTable {
     /// Counts every creation and removal.
     pub fn version(&self) -> u64 {
         self.version
+    }
+
+    /// Who lives, in creation order.
+    pub(crate) fn live(&self) -> &[EntityId] {
+        &self.live
+    }
+
+    /// Who lives now: equal stamps, equal entities. It does not cover the next id.
+    pub(crate) fn stamp(&self) -> Stamp {
+        self.origin.at(self.version)
     }
 
     /// Brings an entity to life.

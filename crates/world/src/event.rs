@@ -66,6 +66,11 @@ impl Events {
         }
     }
 
+    /// Whether nothing has happened yet.
+    pub fn is_empty(&self) -> bool {
+        self.events.is_empty() && self.lost == 0
+    }
+
     /// The events of this step.
     pub fn iter(&self) -> impl Iterator<Item = &Event> {
         self.events.iter()

@@ -1,15 +1,26 @@
 //! Hashes of state: one number per step to compare, and one per component to find the first difference.
+//! What goes into the number of a step, and how little of it is hashed again, is in `hash/memo.rs`.
+
+mod memo;
 
 use serde::{Deserialize, Serialize};
-use xxhash_rust::xxh3::Xxh3;
+use xxhash_rust::xxh3::xxh3_64;
 
 use crate::component::{ComponentKind, Components, Visit};
 use crate::entity::EntityId;
+use crate::random::Random;
+use crate::subsystem::Subsystem;
 use crate::world::World;
 
-/// Takes in state, in order.
-#[derive(Default)]
-pub struct StateHasher(Xxh3);
+use memo::Parts;
+pub(crate) use memo::StateHashMemo;
+
+// Numbers are hashed as they stand in memory, and little-endian is the definition.
+const _: () = assert!(cfg!(target_endian = "little"), "state is hashed as little-endian bytes");
+
+/// Takes in state, in order: bytes that are hashed in one go, in memory that is used again and again.
+#[derive(Debug, Default)]
+pub struct StateHasher(Vec<u8>);
 
 /// The hashes of a scene's state at one step.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
@@ -26,33 +37,63 @@ pub struct StateHashes {
 
 impl StateHasher {
     /// Takes in bytes.
+    #[inline]
     pub fn bytes(&mut self, bytes: &[u8]) {
-        self.0.update(bytes);
+        self.0.extend_from_slice(bytes);
     }
 
-    /// Takes in plain data.
+    /// Takes in whole numbers, eight bytes each.
+    #[inline]
+    pub fn words(&mut self, words: &[u64]) {
+        self.bytes(bytemuck::cast_slice(words));
+    }
+
+    /// Takes in floats, bit by bit.
+    #[inline]
+    pub fn floats(&mut self, floats: &[f32]) {
+        self.bytes(bytemuck::cast_slice(floats));
+    }
+
+    /// Takes in where a stream of random numbers is.
+    #[inline]
+    pub fn random(&mut self, random: &Random) {
+        self.words(&random.fingerprint());
+    }
+
+    /// Takes in plain data. Floats and words on their own are cheaper by the methods above.
     pub fn data<T: Serialize + ?Sized>(&mut self, data: &T) {
         // Plain data of this crate always has a form in postcard; data that had none would hash as what came before.
         let _ = postcard::serialize_with_flavor(data, Sink(self));
     }
 
     /// The hash of everything taken in.
+    #[inline]
     pub fn finish(&self) -> u64 {
-        self.0.digest()
+        xxh3_64(&self.0)
+    }
+
+    /// The hash of what `take_in` takes in, and nothing else.
+    #[inline]
+    pub(crate) fn only(&mut self, take_in: impl FnOnce(&mut Self)) -> u64 {
+        self.0.clear();
+        take_in(self);
+        self.finish()
     }
 }
 
-/// Postcard's bytes, straight into the hash.
+/// Postcard's bytes, straight to the others.
 struct Sink<'a>(&'a mut StateHasher);
 
 impl postcard::ser_flavors::Flavor for Sink<'_> {
     type Output = ();
 
+    #[inline]
     fn try_push(&mut self, byte: u8) -> postcard::Result<()> {
-        self.0.bytes(&[byte]);
+        self.0.0.push(byte);
         Ok(())
     }
 
+    #[inline]
     fn try_extend(&mut self, bytes: &[u8]) -> postcard::Result<()> {
         self.0.bytes(bytes);
         Ok(())
@@ -64,20 +105,18 @@ impl postcard::ser_flavors::Flavor for Sink<'_> {
 }
 
 impl StateHashes {
-    /// The hashes of a world, with those of the subsystems beside it.
-    pub(crate) fn of(world: &World, subsystems: Vec<(String, u64)>) -> Self {
-        let mut hasher = StateHasher::default();
-        world.hash_bookkeeping(&mut hasher);
-        let bookkeeping = hasher.finish();
-        let of_kind = |kind: &ComponentKind| {
-            let mut column = ColumnHash(StateHasher::default());
-            world.components.visit(*kind, &mut column);
-            column.0.finish()
-        };
-        let components: Vec<u64> = ComponentKind::ALL.iter().map(of_kind).collect();
-        let mut total = StateHasher::default();
-        total.data(&(bookkeeping, &components, &subsystems));
-        Self { total: total.finish(), bookkeeping, components, subsystems }
+    /// The hashes of a world and of the subsystems beside it, from scratch.
+    pub(crate) fn of<'a>(
+        world: &World,
+        subsystems: &[Box<dyn Subsystem>],
+        names: impl Iterator<Item = &'a str> + Clone,
+    ) -> Self {
+        let name_hashes: Vec<u64> = names.clone().map(name_hash).collect();
+        let mut memo = StateHashMemo::default();
+        let total = memo.hash(world, subsystems, &name_hashes);
+        let Parts { bookkeeping, components, subsystems } = memo.parts();
+        let subsystems = names.map(str::to_owned).zip(subsystems).collect();
+        Self { total, bookkeeping, components: components.to_vec(), subsystems }
     }
 
     /// What differs from another state of the same scene, in words; `None` when nothing does.
@@ -95,12 +134,9 @@ impl StateHashes {
     }
 }
 
-struct ColumnHash(StateHasher);
-
-impl Visit for ColumnHash {
-    fn visit<T: Serialize>(&mut self, id: EntityId, value: &T) {
-        self.0.data(&(id, value));
-    }
+/// A subsystem's name, as it goes into the hash of a scene.
+pub(crate) fn name_hash(name: &str) -> u64 {
+    xxh3_64(name.as_bytes())
 }
 
 /// The hash of every component of every entity, by kind and then in creation order.
@@ -135,8 +171,7 @@ struct Rows(Vec<(EntityId, u64)>);
 
 impl Visit for Rows {
     fn visit<T: Serialize>(&mut self, id: EntityId, value: &T) {
-        let mut hasher = StateHasher::default();
-        hasher.data(value);
-        self.0.push((id, hasher.finish()));
+        let hash = StateHasher::default().only(|hasher| hasher.data(value));
+        self.0.push((id, hash));
     }
 }

@@ -23,6 +23,7 @@ mod event;
 mod hash;
 mod kinematics;
 mod log;
+mod origin;
 mod random;
 mod scene;
 mod scene_set;

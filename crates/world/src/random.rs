@@ -30,6 +30,12 @@ impl Random {
         self.0.next_u64()
     }
 
+    /// What the stream decides, as two words: its next numbers. Streams that go on alike have the same.
+    pub(crate) fn fingerprint(&self) -> [u64; 2] {
+        let mut ahead = self.clone();
+        [ahead.bits(), ahead.bits()]
+    }
+
     /// A whole number below `end`, each as likely as another; 0 when `end` is 0.
     pub fn below(&mut self, end: u32) -> u32 {
         // The product's high half is uniform up to a bias of one part in 2³², below what any run could show.

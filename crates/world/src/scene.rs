@@ -31,7 +31,7 @@ pub use snapshot::{SNAPSHOT_VERSION, SnapshotError, SnapshotSummary};
 
 use crate::command::{CommandError, WorldCommand};
 use crate::entity::EntityId;
-use crate::hash::{StateHasher, StateHashes};
+use crate::hash::{StateHashMemo, StateHashes, name_hash};
 use crate::log::WorldLog;
 use crate::subsystem::{Birth, Registry, SettingsError, Subsystem};
 use crate::world::World;
@@ -52,6 +52,9 @@ pub struct Stage {
     folder: PathBuf,
     world: World,
     subsystems: Vec<Box<dyn Subsystem>>,
+    /// The hashes of the subsystems' names, in their order.
+    names: Vec<u64>,
+    memo: StateHashMemo,
     /// The places of the subsystems, in their order.
     slots: Vec<Slot>,
     /// What is written down of the run, if anything. Boxed, because it moves out of the way of every step.
@@ -114,6 +117,8 @@ impl Scene {
             folder: PathBuf::new(),
             world: World::new(seed),
             subsystems: Vec::new(),
+            names: Vec::new(),
+            memo: StateHashMemo::default(),
             slots: Vec::new(),
             log: None,
         };
@@ -277,12 +282,23 @@ impl Scene {
         }
     }
 
-    /// The hashes of its state: equal for equal runs, step by step.
+    /// The hashes of its state, from scratch: equal for equal runs, step by step.
     pub fn state_hashes(&self) -> StateHashes {
         self.stage.state_hashes()
     }
 
-    /// total
+    /// The total of [`Scene::state_hashes`], at the price of what has changed since it was asked for last: for every
+    /// step of a long run.
+    ///
+    /// ```
+    /// use downbeat_world::{Pose, Registry, Scene};
+    ///
+    /// let mut scene = Scene::new("lab", 7, Registry::builtin());
+    /// let before = scene.state_hash();
+    /// scene.world_mut().spawn("ball", Pose::IDENTITY);
+    /// assert_ne!(scene.state_hash(), before);
+    /// assert_eq!(scene.state_hash(), scene.state_hashes().total);
+    /// ```
     pub fn state_hash(&mut self) -> u64 {
         self.stage.state_hash()
     }
@@ -325,6 +341,7 @@ impl Scene {
             .map_err(|error| AddError::Binding { name: name.to_owned(), error })?;
         self.stage.slots.push(Slot { name: name.to_owned(), kind, callback });
         self.stage.subsystems.push(subsystem);
+        self.stage.names.push(name_hash(name));
         Ok(callback)
     }
 
@@ -346,16 +363,13 @@ impl Stage {
     }
 
     fn state_hashes(&self) -> StateHashes {
-        let hashed = self.slots.iter().zip(&self.subsystems).map(|(slot, subsystem)| {
-            let mut hasher = StateHasher::default();
-            subsystem.hash(&mut hasher);
-            (slot.name.clone(), hasher.finish())
-        });
-        StateHashes::of(&self.world, hashed.collect())
+        let names = self.slots.iter().map(|slot| slot.name.as_str());
+        StateHashes::of(&self.world, &self.subsystems, names)
     }
 
+    /// What [`Scene::state_hash`] says, also inside a step.
     pub(crate) fn state_hash(&mut self) -> u64 {
-        self.state_hashes().total
+        self.memo.hash(&self.world, &self.subsystems, &self.names)
     }
 }
 

@@ -14,6 +14,9 @@ use thiserror::Error;
 
 pub use value::SignalValue;
 
+use crate::hash::StateHasher;
+use crate::origin::{Origin, Stamp};
+
 /// How many signals a world may have.
 pub const SIGNALS_MAX: usize = 4096;
 /// How many numbers one signal may carry.
@@ -45,6 +48,11 @@ pub enum Sampling {
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
 pub struct Signals {
     signals: Vec<Signal>,
+    /// Counts every change. Not saved: only stamps are made of it, and loaded signals have another origin.
+    #[serde(skip)]
+    changes: u64,
+    #[serde(skip)]
+    origin: Origin,
 }
 
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
@@ -199,6 +207,7 @@ impl Signals {
 
     /// Latches every signal's newest value: what a sync point does, so that all readers see one instant.
     pub fn latch(&mut self) {
+        self.changes += 1;
         for Signal { latest, latched, .. } in &mut self.signals {
             (latched.index, latched.at) = (latest.index, latest.at);
             latched.floats.copy_from_slice(&latest.floats);
@@ -227,6 +236,7 @@ impl Signals {
         }
         let sample = Sample { index: 0, at: SimTime::ZERO, floats: vec![0.0; width] };
         let (latest, before, latched) = (sample.clone(), sample.clone(), sample);
+        self.changes += 1;
         self.signals.push(Signal { name: name.to_owned(), latest, before, latched });
         Ok(self.signals.len() - 1)
     }
@@ -238,12 +248,31 @@ impl Signals {
         if signal.latest.floats.len() != width {
             return None;
         }
+        self.changes += 1;
         if signal.latest.at != now || signal.latest.index == 0 {
             std::mem::swap(&mut signal.latest, &mut signal.before);
         }
         let index = signal.latest.index.max(signal.before.index) + 1;
         (signal.latest.index, signal.latest.at) = (index, now);
         Some(&mut signal.latest.floats)
+    }
+
+    /// What the signals hold now: equal stamps, equal signals.
+    #[inline]
+    pub(crate) fn stamp(&self) -> Stamp {
+        self.origin.at(self.changes)
+    }
+
+    /// Takes in every signal: how long its name is and how wide it is, its name, and its samples.
+    pub(crate) fn hash(&self, hasher: &mut StateHasher) {
+        for Signal { name, latest, before, latched } in &self.signals {
+            hasher.words(&[name.len() as u64, latest.floats.len() as u64]);
+            hasher.bytes(name.as_bytes());
+            for Sample { index, at, floats } in [latest, before, latched] {
+                hasher.words(&[*index, at.as_nanos()]);
+                hasher.floats(floats);
+            }
+        }
     }
 
     /// Whether signals that came from outside are sound.

@@ -176,10 +176,9 @@ impl World {
         None
     }
 
-    /// Takes everything but components into a hash.
-    pub(crate) fn hash_bookkeeping(&self, hasher: &mut crate::hash::StateHasher) {
-        let Self { table, signals, events, random, impulses, seed, now, requests, .. } = self;
-        hasher.data(&(table, signals, events, random, impulses, seed, now, requests));
+    /// What was asked for in this step.
+    pub(crate) fn requests(&self) -> &[WorldCommand] {
+        &self.requests
     }
 
     fn refreshed_index(&mut self) -> &SpatialIndex {

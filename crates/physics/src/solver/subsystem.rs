@@ -7,9 +7,10 @@ use downbeat_world::{
 use serde::{Deserialize, Serialize};
 
 use super::rapier::prelude::{IntegrationParameters, PhysicsWorld};
-use super::structure::Structure;
+use super::structure::{MadeBody, Structure};
 use super::touch::Touches;
 use super::{Settings, Solver, motion};
+use crate::mirror::Row;
 
 /// What is saved.
 #[derive(Default, Serialize, Deserialize)]
@@ -95,10 +96,15 @@ impl Subsystem for Solver {
 
     fn hash(&self, hasher: &mut StateHasher) {
         // Poses and velocities are components and hashed as such; what is left is who sleeps.
-        for row in self.state.structure.bodies() {
-            if let Some(body) = self.state.physics.bodies.get(row.made.handle) {
-                hasher.data(&(row.id, body.is_sleeping()));
-            }
+        // A bit each, in creation order: whose it is follows from the bodies' column.
+        let State { physics, structure } = &self.state;
+        let sleeps = |row: &Row<_, MadeBody>| {
+            physics.bodies.get(row.made.handle).is_some_and(|body| body.is_sleeping())
+        };
+        hasher.words(&[structure.bodies().len() as u64]);
+        for rows in structure.bodies().chunks(64) {
+            let bits = rows.iter().rev().fold(0_u64, |bits, row| (bits << 1) | u64::from(sleeps(row)));
+            hasher.words(&[bits]);
         }
     }
 }

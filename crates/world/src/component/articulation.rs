@@ -108,7 +108,10 @@ pub enum MotorMode {
 }
 
 /// Where its joint should go. Which of them counts is for [`Motor::mode`] to say.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Serialize, Deserialize)]
+#[derive(
+    Debug, Clone, Copy, Default, PartialEq, Serialize, Deserialize, bytemuck::Pod, bytemuck::Zeroable,
+)]
+#[repr(C)]
 #[serde(default, deny_unknown_fields)]
 pub struct MotorTarget {
     /// Radians or metres.
@@ -123,7 +126,10 @@ pub struct MotorTarget {
 ///
 /// A hinge or slide has one position and one velocity. A ball has a quaternion (x, y, z, w) and three velocities. A
 /// free body has a place and a quaternion, and six velocities, linear first. The rest is zero.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Serialize, Deserialize)]
+#[derive(
+    Debug, Clone, Copy, Default, PartialEq, Serialize, Deserialize, bytemuck::Pod, bytemuck::Zeroable,
+)]
+#[repr(C)]
 #[serde(default, deny_unknown_fields)]
 pub struct JointState {
     /// Positions; [`JointKind::position_len`] of them count.
@@ -225,11 +231,19 @@ impl Checked for MotorTarget {
     fn check(&self) -> Result<(), Refusal> {
         finite("a motor's target", [self.position, self.velocity, self.effort])
     }
+
+    fn plain_bytes(values: &[Self]) -> Option<&[u8]> {
+        Some(bytemuck::cast_slice(values))
+    }
 }
 
 impl Checked for JointState {
     fn check(&self) -> Result<(), Refusal> {
         finite("a joint's state", self.position.into_iter().chain(self.velocity).chain([self.effort]))
+    }
+
+    fn plain_bytes(values: &[Self]) -> Option<&[u8]> {
+        Some(bytemuck::cast_slice(values))
     }
 }
 

@@ -111,7 +111,10 @@ pub struct Groups {
 }
 
 /// What is pushing it, in world axes, until changed.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Serialize, Deserialize)]
+#[derive(
+    Debug, Clone, Copy, Default, PartialEq, Serialize, Deserialize, bytemuck::Pod, bytemuck::Zeroable,
+)]
+#[repr(C)]
 #[serde(default, deny_unknown_fields)]
 pub struct ExternalForce {
     /// Newtons, at the centre of mass.
@@ -200,5 +203,9 @@ impl Checked for Collider {
 impl Checked for ExternalForce {
     fn check(&self) -> Result<(), Refusal> {
         finite("a force", self.force.to_array().into_iter().chain(self.torque.to_array()))
+    }
+
+    fn plain_bytes(values: &[Self]) -> Option<&[u8]> {
+        Some(bytemuck::cast_slice(values))
     }
 }

@@ -17,7 +17,8 @@ use super::{Checked, Refusal, ensure, finite};
 /// assert_eq!(world_from_cup.position, Vec3::new(2.0, 0.0, 0.8));
 /// assert_eq!(world_from_table.inverse() * world_from_cup, table_from_cup);
 /// ```
-#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize, bytemuck::Pod, bytemuck::Zeroable)]
+#[repr(C)]
 #[serde(default, deny_unknown_fields)]
 pub struct Pose {
     /// Metres.
@@ -27,7 +28,10 @@ pub struct Pose {
 }
 
 /// How it moves, in world axes.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Serialize, Deserialize)]
+#[derive(
+    Debug, Clone, Copy, Default, PartialEq, Serialize, Deserialize, bytemuck::Pod, bytemuck::Zeroable,
+)]
+#[repr(C)]
 #[serde(default, deny_unknown_fields)]
 pub struct Velocity {
     /// Metres per second.
@@ -91,10 +95,18 @@ impl Checked for Pose {
             format!("a rotation must be a unit quaternion, this one has length {}", self.rotation.length())
         })
     }
+
+    fn plain_bytes(values: &[Self]) -> Option<&[u8]> {
+        Some(bytemuck::cast_slice(values))
+    }
 }
 
 impl Checked for Velocity {
     fn check(&self) -> Result<(), Refusal> {
         finite("a velocity", self.linear.to_array().into_iter().chain(self.angular.to_array()))
+    }
+
+    fn plain_bytes(values: &[Self]) -> Option<&[u8]> {
+        Some(bytemuck::cast_slice(values))
     }
 }

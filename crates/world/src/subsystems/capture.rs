@@ -270,7 +270,11 @@ impl Subsystem for Capture {
 
     /// What was recorded decides nothing that comes; the last frame stands for it.
     fn hash(&self, hasher: &mut StateHasher) {
-        hasher.data(&(self.tape.recorded, self.tape.frames.back()));
+        let at = self.tape.frames.back().map_or(SimTime::ZERO, |frame| frame.at);
+        hasher.words(&[self.tape.recorded, at.as_nanos()]);
+        if let Some(last) = self.tape.frames.back() {
+            hasher.floats(&last.numbers);
+        }
     }
 }
 

@@ -281,7 +281,7 @@ impl Subsystem for JointControl {
     }
 
     fn hash(&self, hasher: &mut StateHasher) {
-        hasher.data(&self.integrals);
+        hasher.floats(&self.integrals);
     }
 }
 

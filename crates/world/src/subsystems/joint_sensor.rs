@@ -136,7 +136,7 @@ impl Subsystem for JointSensor {
     }
 
     fn hash(&self, hasher: &mut StateHasher) {
-        hasher.data(&self.random);
+        hasher.random(&self.random);
     }
 }
 

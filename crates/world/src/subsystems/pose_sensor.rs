@@ -111,7 +111,7 @@ impl Subsystem for PoseSensor {
     }
 
     fn hash(&self, hasher: &mut StateHasher) {
-        hasher.data(&self.random);
+        hasher.random(&self.random);
     }
 }
 

@@ -3,6 +3,7 @@
 mod commands;
 mod common;
 mod files;
+mod hashing;
 mod hierarchy;
 mod kinematics;
 mod scene_set;

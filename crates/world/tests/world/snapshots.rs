@@ -14,12 +14,12 @@ use crate::common::{add, empty};
 
 /// What a random run does next. Commands that the world refuses are part of the run.
 #[derive(Debug, Clone)]
-enum Act {
+pub(crate) enum Act {
     Command(WorldCommand),
     Run(u64),
 }
 
-fn act() -> impl Strategy<Value = Act> {
+pub(crate) fn act() -> impl Strategy<Value = Act> {
     let id = || (1..12_u64).prop_map(EntityId::new);
     let place = || prop::array::uniform3(-5.0..5.0_f32).prop_map(|place| Pose::at(Vec3::from_array(place)));
     let command = prop_oneof![
@@ -41,7 +41,7 @@ fn act() -> impl Strategy<Value = Act> {
 }
 
 /// A scene that draws random numbers, publishes, asks for entities and records.
-fn busy() -> Scene {
+pub(crate) fn busy() -> Scene {
     let mut scene = empty();
     let walk = |world: &mut World, context: &StepContext<'_>| -> Result<(), BoxError> {
         let steps = world.signals.declare::<f32>("steps")?;
@@ -64,7 +64,7 @@ fn busy() -> Scene {
     scene
 }
 
-fn play(scene: &mut Scene, acts: &[Act]) {
+pub(crate) fn play(scene: &mut Scene, acts: &[Act]) {
     for act in acts {
         match act {
             Act::Command(command) => _ = scene.apply(command.clone()),
