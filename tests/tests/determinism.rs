@@ -47,10 +47,10 @@ fn every_scene_has_the_hashes_it_always_had() {
 fn the_hash_of_every_step_is_the_one_from_scratch() {
     for name in SCENES {
         let mut scene = shipped(name).unwrap();
-        let middle = scene.save().unwrap();
+        let start = scene.save().unwrap();
         for step in 0..200 {
             if step == 100 {
-                scene.restore(&middle).unwrap();
+                scene.restore(&start).unwrap();
             }
             scene.run_steps(1).unwrap();
             assert_eq!(scene.state_hash(), scene.state_hashes().total, "{name} at step {step}");

@@ -6,7 +6,7 @@ use downbeat_world::{
 };
 use serde::{Deserialize, Serialize};
 
-use super::rapier::prelude::{IntegrationParameters, PhysicsWorld};
+use super::rapier::prelude::{IntegrationParameters, PhysicsWorld, RigidBody};
 use super::structure::{MadeBody, Structure};
 use super::touch::Touches;
 use super::{Settings, Solver, motion};
@@ -98,9 +98,8 @@ impl Subsystem for Solver {
         // Poses and velocities are components and hashed as such; what is left is who sleeps.
         // A bit each, in creation order: whose it is follows from the bodies' column.
         let State { physics, structure } = &self.state;
-        let sleeps = |row: &Row<_, MadeBody>| {
-            physics.bodies.get(row.made.handle).is_some_and(|body| body.is_sleeping())
-        };
+        let sleeps =
+            |row: &Row<_, MadeBody>| physics.bodies.get(row.made.handle).is_some_and(RigidBody::is_sleeping);
         hasher.words(&[structure.bodies().len() as u64]);
         for rows in structure.bodies().chunks(64) {
             let bits = rows.iter().rev().fold(0_u64, |bits, row| (bits << 1) | u64::from(sleeps(row)));
