@@ -2,6 +2,7 @@
 //! that what an older build wrote keeps its meaning.
 
 use serde::{Deserialize, Serialize};
+use xxhash_rust::xxh3::xxh3_64;
 
 use crate::command::WorldCommand;
 use crate::component::ComponentKind;
@@ -116,8 +117,8 @@ pub struct SnapshotRef {
     pub position: u64,
     /// The file's length.
     pub len: u64,
-    /// The CRC32C of the file.
-    pub check: u32,
+    /// A hash of the file. Not a CRC: that of a file which ends in its own is always the same.
+    pub hash: [u8; 8],
 }
 
 impl Opening {
@@ -161,8 +162,13 @@ impl SnapshotRef {
 
     /// Whether these are its bytes.
     pub(crate) fn fits(&self, bytes: &[u8]) -> bool {
-        bytes.len() as u64 == self.len && crc32c::crc32c(bytes) == self.check
+        bytes.len() as u64 == self.len && hash_of(bytes) == self.hash
     }
+}
+
+/// The hash of a snapshot's file.
+pub(crate) fn hash_of(bytes: &[u8]) -> [u8; 8] {
+    xxh3_64(bytes).to_le_bytes()
 }
 
 /// The name of a snapshot's file: its step for people, its position because a step may come twice.

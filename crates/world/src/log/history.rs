@@ -136,7 +136,7 @@ impl History {
         if snapshot.fits(&bytes) {
             return Ok(bytes);
         }
-        Err(LogError::Damaged { file, offset: 0, what: "a snapshot whose check sum does not fit".to_owned() })
+        Err(LogError::Damaged { file, offset: 0, what: "a snapshot whose bytes have changed".to_owned() })
     }
 
     /// Mends what a crash left unfinished, deletes what belongs to nobody, and tells where to go on.

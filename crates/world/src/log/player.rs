@@ -197,11 +197,11 @@ where
             Entry::Skipped { nanos, .. } => self.scene.skip(Duration::from_nanos(nanos)),
             Entry::Steps(run) => {
                 for (step, hashes) in (run.first..).zip(&run.hashes) {
-                    if step > self.to && self.diverged.is_none() {
-                        return Ok(ControlFlow::Break(()));
-                    }
                     if !self.history.step_is_live(at, step) {
                         break;
+                    }
+                    if step > self.to && self.diverged.is_none() {
+                        return Ok(ControlFlow::Break(()));
                     }
                     // Where a run of steps was played in part, it goes on behind that part.
                     if step > self.scene.time().steps() {

@@ -7,7 +7,7 @@
 use downbeat_threading::{Batch, Placed};
 
 use super::LogError;
-use super::entry::{Entry, Opening, RunIdentity, SnapshotRef, snapshot_file};
+use super::entry::{Entry, Opening, RunIdentity, SnapshotRef, hash_of, snapshot_file};
 use super::frame::{self, Link, frame_len};
 use super::history::History;
 use super::segment::{self, HEAD_LEN};
@@ -117,7 +117,8 @@ impl<S: Storage> LogWriter<S> {
         let Resumption { run, first_segment, last_segment, link, position, snapshots } = from;
         let opening = Opening::new(last_segment + 1, position, run.clone());
         let mut frame = Vec::new();
-        let made = make_segment(&storage, layout, &opening, link, more, &mut frame)?;
+        let size = Size { usual: layout.segment_bytes_max, needed: END_LEN };
+        let made = make_segment(&storage, size, &opening, link, more, &mut frame)?;
         let (file, at, allotted, link) = made;
         let (segment, content) = (opening.segment, Vec::new());
         Ok(Self {
@@ -211,11 +212,8 @@ impl<S: Storage> LogWriter<S> {
     fn next_segment(&mut self, needed: u64) -> Result<(), LogError> {
         self.end_segment()?;
         let opening = Opening::new(self.segment + 1, self.position, self.run.clone());
-        let layout = LogLayout {
-            segment_bytes_max: self.layout.segment_bytes_max.max(needed.saturating_add(OPENING_LEN_MAX)),
-            ..self.layout
-        };
-        let made = make_segment(&self.storage, layout, &opening, self.link, &[], &mut self.frame)?;
+        let size = Size { usual: self.layout.segment_bytes_max, needed };
+        let made = make_segment(&self.storage, size, &opening, self.link, &[], &mut self.frame)?;
         (self.file, self.at, self.allotted, self.link) = made;
         self.segment = opening.segment;
         // A snapshot of the commit under way is named by the segment that its entry goes into.
@@ -254,8 +252,6 @@ impl<S: Storage> LogWriter<S> {
 
 /// Room for the frame that ends a segment.
 const END_LEN: u64 = frame_len(1) as u64;
-/// More than any opening takes: names are bounded.
-const OPENING_LEN_MAX: u64 = 64 << 10;
 
 /// Ends a segment that a crash left open, behind its last whole commit.
 pub(crate) fn seal<S: Storage>(storage: &S, number: u64, at: u64, link: Link) -> Result<Link, LogError> {
@@ -284,10 +280,17 @@ pub(crate) fn trim<S: Storage>(storage: &S, number: u64, end: u64) -> Result<(),
     trimmed.map_err(|error| LogError::write(&name, error))
 }
 
+/// How long a segment is to be, and how much must fit behind its opening.
+#[derive(Clone, Copy)]
+struct Size {
+    usual: u64,
+    needed: u64,
+}
+
 /// A segment with its opening, under its name once it is whole.
 fn make_segment<S: Storage>(
     storage: &S,
-    layout: LogLayout,
+    size: Size,
     opening: &Opening,
     link: Link,
     more: &[u8],
@@ -297,7 +300,7 @@ fn make_segment<S: Storage>(
     entry(&mut opened, &Entry::Opened(opening.clone()))?;
     let link = frame::write(frame, link, &[&opened, more]);
     let end = (HEAD_LEN + frame.len()) as u64;
-    let allotted = layout.segment_bytes_max.max(end + END_LEN);
+    let allotted = size.usual.max(end.saturating_add(size.needed));
     let name = segment::file_name(opening.segment);
     let temporary = format!("{name}{TEMPORARY}");
     let made = storage.create(&temporary).and_then(|mut file| {
@@ -336,7 +339,7 @@ fn store_snapshot<S: Storage>(
         now_nanos: *now_nanos,
         position,
         len: bytes.len() as u64,
-        check: crc32c::crc32c(bytes),
+        hash: hash_of(bytes),
     })
 }
 

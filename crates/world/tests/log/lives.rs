@@ -7,6 +7,7 @@ use downbeat_world::{
     Entry, History, LogError, LogLayout, LogParcel, LogWriter, Random, RunIdentity, SnapshotParcel,
     StepHashes, StepRun, Storage, WorldCommand,
 };
+use xxhash_rust::xxh3::xxh3_64;
 
 use crate::simulated::{Faults, Simulated};
 
@@ -87,9 +88,9 @@ fn group(model: &mut Model, random: &mut Random, sender: &BatchSender<LogParcel,
                 let weight = snapshot.bytes.len();
                 sender.push_parcel(LogParcel::Snapshot(snapshot), weight).unwrap();
                 let position = 0; // Filled in when it is compared.
-                let (len, check) = (weight as u64, crc32c::crc32c(&snapshot_bytes(step)));
+                let (len, hash) = (weight as u64, xxh3_64(&snapshot_bytes(step)).to_le_bytes());
                 let snapshot =
-                    downbeat_world::SnapshotRef { step, now_nanos: step * 10, position, len, check };
+                    downbeat_world::SnapshotRef { step, now_nanos: step * 10, position, len, hash };
                 entries.push(Entry::Snapshot(snapshot));
                 continue;
             }
@@ -116,8 +117,8 @@ fn group(model: &mut Model, random: &mut Random, sender: &BatchSender<LogParcel,
 
 fn start_entry() -> Entry {
     let bytes = snapshot_bytes(0);
-    let (len, check) = (bytes.len() as u64, crc32c::crc32c(&bytes));
-    Entry::Snapshot(downbeat_world::SnapshotRef { step: 0, now_nanos: 0, position: 1, len, check })
+    let (len, hash) = (bytes.len() as u64, xxh3_64(&bytes).to_le_bytes());
+    Entry::Snapshot(downbeat_world::SnapshotRef { step: 0, now_nanos: 0, position: 1, len, hash })
 }
 
 /// All entries of a log with their positions, as they were written.
