@@ -4,4 +4,5 @@
 
 mod shipped;
 
+pub use downbeat_physics::registry;
 pub use shipped::{SHIPPED, SceneError, Shipped, load_scene};

@@ -3,10 +3,11 @@
 //! Reading changes nothing. A torn end is told of and left out; any other damage is an error with its place.
 
 use std::collections::BTreeSet;
+use std::io;
 use std::ops::ControlFlow;
 
 use super::LogError;
-use super::entry::{Entry, RunIdentity, SnapshotRef};
+use super::entry::{Entry, Opening, RunIdentity, SnapshotRef};
 use super::frame::Link;
 use super::segment::{self, EndState, Scanned};
 use super::storage::Storage;
@@ -33,7 +34,7 @@ pub struct History {
     pub torn: Option<Torn>,
     rewinds: Vec<Rewind>,
     snapshot_segments: Vec<u64>,
-    end: Scanned,
+    end: Option<Scanned>,
 }
 
 /// A segment of a log.
@@ -75,18 +76,28 @@ struct Rewind {
 impl History {
     /// Reads a log.
     pub fn read<S: Storage>(storage: &S) -> Result<Self, LogError> {
-        let numbers = segment_numbers(storage)?;
-        let mut reading = Reading::default();
-        let mut end: Option<Scanned> = None;
-        for (nth, number) in numbers.iter().enumerate() {
-            let is_last = nth + 1 == numbers.len();
-            let link = end.as_ref().map(|scanned| scanned.link);
-            let scanned = reading.segment(storage, *number, link, is_last)?;
-            end = Some(scanned);
+        match Self::read_what_can_be(storage)? {
+            (history, None) => Ok(history),
+            (_, Some(damage)) => Err(damage),
         }
-        let Some(end) = end else { return Err(LogError::Missing) };
+    }
+
+    /// Reads a log up to the first damage, and tells what that is. Fails when there is nothing before it.
+    pub fn read_what_can_be<S: Storage>(storage: &S) -> Result<(Self, Option<LogError>), LogError> {
+        let (numbers, mut damage) = segment_numbers(storage)?;
+        let mut reading = Reading::default();
+        for (nth, number) in numbers.iter().enumerate() {
+            let is_last = nth + 1 == numbers.len() && damage.is_none();
+            if let Err(error) = reading.segment(storage, *number, is_last) {
+                damage = Some(error);
+                break;
+            }
+        }
         reading.forget_deleted(storage)?;
-        reading.finish(end)
+        match reading.finish() {
+            Some(history) => Ok((history, damage)),
+            None => Err(damage.unwrap_or(LogError::Missing)),
+        }
     }
 
     /// Hands out the entries that are part of the run, in order and with their positions, from the segment that holds
@@ -142,13 +153,14 @@ impl History {
     /// Mends what a crash left unfinished, deletes what belongs to nobody, and tells where to go on.
     pub(crate) fn resume<S: Storage>(&self, storage: &S) -> Result<Resumption, LogError> {
         let last = self.segments.last().ok_or(LogError::Missing)?.number;
-        let link = match self.end.end_state {
-            EndState::Closed => self.end.link,
+        let end = self.end.as_ref().ok_or(LogError::Missing)?;
+        let link = match end.end_state {
+            EndState::Closed => end.link,
             EndState::Untrimmed => {
-                writer::trim(storage, last, self.end.end)?;
-                self.end.link
+                writer::trim(storage, last, end.end)?;
+                end.link
             }
-            EndState::Open | EndState::Torn(_) => writer::seal(storage, last, self.end.end, self.end.link)?,
+            EndState::Open | EndState::Torn(_) => writer::seal(storage, last, end.end, end.link)?,
         };
         let names: BTreeSet<_> = self.snapshots.iter().map(SnapshotRef::file).collect();
         sweep(storage, |name| names.contains(name))?;
@@ -200,16 +212,20 @@ pub(crate) fn sweep<S: Storage>(storage: &S, is_named: impl Fn(&str) -> bool) ->
     storage.sync_names().map_err(LogError::Folder)
 }
 
-/// The numbers of the segments that are there, without a gap.
-fn segment_numbers<S: Storage>(storage: &S) -> Result<Vec<u64>, LogError> {
-    let names = storage.list().map_err(LogError::Folder)?;
+/// The numbers of the segments that are there, up to the first gap, which is damage.
+fn segment_numbers<S: Storage>(storage: &S) -> Result<(Vec<u64>, Option<LogError>), LogError> {
+    let names = match storage.list() {
+        Err(error) if error.kind() == io::ErrorKind::NotFound => return Err(LogError::Missing),
+        names => names.map_err(LogError::Folder)?,
+    };
     let mut numbers: Vec<u64> = names.iter().filter_map(|name| segment::number_of(name)).collect();
     numbers.sort_unstable();
-    if let Some(pair) = numbers.windows(2).find(|pair| pair[1] != pair[0] + 1) {
-        let file = segment::file_name(pair[0] + 1);
-        return Err(LogError::Damaged { file, offset: 0, what: "it is missing".to_owned() });
-    }
-    Ok(numbers)
+    let Some(gap) = numbers.windows(2).position(|pair| pair[1] != pair[0] + 1) else {
+        return Ok((numbers, None));
+    };
+    let file = segment::file_name(numbers[gap] + 1);
+    numbers.truncate(gap + 1);
+    Ok((numbers, Some(LogError::Damaged { file, offset: 0, what: "it is missing".to_owned() })))
 }
 
 fn read<S: Storage>(storage: &S, file: &str) -> Result<Vec<u8>, LogError> {
@@ -230,18 +246,14 @@ struct Reading {
     step: Option<u64>,
     now_nanos: u64,
     torn: Option<Torn>,
+    end: Option<Scanned>,
 }
 
 impl Reading {
-    fn segment<S: Storage>(
-        &mut self,
-        storage: &S,
-        number: u64,
-        link: Option<Link>,
-        is_last: bool,
-    ) -> Result<Scanned, LogError> {
+    fn segment<S: Storage>(&mut self, storage: &S, number: u64, is_last: bool) -> Result<(), LogError> {
         let file = segment::file_name(number);
         let bytes = read(storage, &file)?;
+        let link = self.end.as_ref().map(|end| end.link);
         let known = link.is_some();
         let step = self.step.unwrap_or(0);
         let scanned = segment::scan(&file, &bytes, link, &mut |offset, entry| {
@@ -260,16 +272,11 @@ impl Reading {
         }
         let (bytes, link, position) = (scanned.end, scanned.first, scanned.opening.position);
         self.segments.push(SegmentSummary { number, file, bytes, step, position, closed, link });
-        Ok(scanned)
+        self.end = Some(scanned);
+        Ok(())
     }
 
-    fn opened(
-        &mut self,
-        file: &str,
-        number: u64,
-        opening: &super::entry::Opening,
-        known: bool,
-    ) -> Result<(), LogError> {
+    fn opened(&mut self, file: &str, number: u64, opening: &Opening, known: bool) -> Result<(), LogError> {
         let damaged = |what: &str| LogError::Damaged {
             file: file.to_owned(),
             offset: segment::HEAD_LEN as u64,
@@ -347,11 +354,12 @@ impl Reading {
         Ok(())
     }
 
-    fn finish(self, end: Scanned) -> Result<History, LogError> {
-        let Self { run, segments, snapshots, rewinds, commands, position, step, now_nanos, torn } = self;
+    /// `None` when not even an opening was read.
+    fn finish(self) -> Option<History> {
+        let Self { run, segments, snapshots, rewinds, commands, position, step, now_nanos, torn, end } = self;
         let (snapshot_segments, snapshots) = snapshots.into_iter().unzip();
-        Ok(History {
-            run: run.ok_or(LogError::Missing)?,
+        Some(History {
+            run: run?,
             segments,
             snapshots,
             position,

@@ -61,6 +61,15 @@ impl Player<Disk> {
     pub fn open(folder: &Path, registry: impl Into<Arc<Registry>>) -> Result<Self, LogError> {
         Self::over(Disk::new(folder), registry)
     }
+
+    /// A log in a folder, at the newest good snapshot that is not after `step`.
+    pub fn open_before(
+        folder: &Path,
+        registry: impl Into<Arc<Registry>>,
+        step: u64,
+    ) -> Result<Self, LogError> {
+        Self::at_newest(Disk::new(folder), &registry.into(), step).map(|(player, _)| player)
+    }
 }
 
 impl<S: Storage> Player<S> {
@@ -79,19 +88,24 @@ impl<S: Storage> Player<S> {
 
     /// A log, run up to its end from the newest snapshot that is good.
     pub fn recover(storage: S, registry: &Arc<Registry>) -> Result<(Self, Recovery), LogError> {
+        let (mut player, recovery) = Self::at_newest(storage, registry, u64::MAX)?;
+        player.verify(|_| ())?;
+        Ok((player, recovery))
+    }
+
+    /// At the newest snapshot not after `step` that is good.
+    fn at_newest(storage: S, registry: &Arc<Registry>, step: u64) -> Result<(Self, Recovery), LogError> {
         let history = History::read(&storage)?;
         let mut passed_over = Vec::new();
-        for snapshot in history.snapshots.iter().rev() {
+        for snapshot in history.snapshots.iter().rev().filter(|snapshot| snapshot.step <= step) {
             let made = history
                 .snapshot(&storage, snapshot)
                 .and_then(|bytes| Ok(Scene::from_snapshot(&bytes, Arc::clone(registry))?));
             match made {
                 Ok(scene) => {
-                    let (snapshot, torn, steps) =
-                        (snapshot.clone(), history.torn.clone(), history.step - snapshot.step);
-                    let position = snapshot.position;
-                    let mut player = Self { storage, history, scene, position };
-                    player.verify(|_| ())?;
+                    let (snapshot, torn) = (snapshot.clone(), history.torn.clone());
+                    let (position, steps) = (snapshot.position, history.step - snapshot.step);
+                    let player = Self { storage, history, scene, position };
                     return Ok((player, Recovery { snapshot, passed_over, torn, steps }));
                 }
                 Err(error) => passed_over.push((snapshot.clone(), error.to_string())),

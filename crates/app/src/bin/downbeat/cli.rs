@@ -6,6 +6,7 @@ mod runner_spec;
 mod span;
 
 use std::ffi::OsString;
+use std::path::PathBuf;
 
 use clap::{Args, CommandFactory as _, Parser, Subcommand};
 use downbeat_time::{RunnerConfig, TimeMode};
@@ -43,6 +44,8 @@ Examples:
   downbeat run pile --for 5s          another scene, for five simulated seconds
   downbeat order arm                  what runs in a step, and in which order
   downbeat timeline arm               when its runners fire, and where they meet
+  downbeat run arm --for 10s --log d  the same run, written down as it goes
+  downbeat replay d --verify          run again, every hash compared
 
 Exit codes: 0 done, 1 failed, 2 bad usage.";
 
@@ -52,6 +55,8 @@ pub(crate) enum Command {
     Run(RunArgs),
     Order(OrderArgs),
     Timeline(TimelineArgs),
+    Replay(ReplayArgs),
+    Inspect(InspectArgs),
 }
 
 /// Run a scene, from its start to an end, and tell how it ended
@@ -84,6 +89,19 @@ pub(crate) struct RunArgs {
     #[arg(long, value_name = "N")]
     pub(crate) seed: Option<u64>,
 
+    /// Write everything down in this folder, or continue what is there
+    ///
+    /// Every command and the hashes of every step are on the disk before they are
+    /// acknowledged. On a folder that has a log of this scene, the run goes on where it
+    /// ended, also after a crash: --for and --steps count from the scene's start, so the
+    /// same command finishes what was begun.
+    #[arg(long, value_name = "DIR", verbatim_doc_comment)]
+    pub(crate) log: Option<PathBuf>,
+
+    /// Keep only so many snapshots of the log, and what follows the oldest; at least 2
+    #[arg(long, value_name = "N", requires = "log", value_parser = clap::value_parser!(u32).range(2..))]
+    pub(crate) log_keep: Option<u32>,
+
     /// Print the outcome as one JSON object
     #[arg(long)]
     pub(crate) json: bool,
@@ -95,6 +113,8 @@ Examples:
       Ten simulated seconds at the pace that the scene asks for.
   downbeat run pile --mode sim-high-performance --steps 1000 --json
       A thousand steps as fast as they go, and one object at the end.
+  downbeat run arm --for 1m --log runs/1
+      Written down; killed at any moment, the same command goes on and ends in the same bits.
   downbeat run my_scene.toml
       Until Ctrl-C, which ends it after the step under way.
 
@@ -159,6 +179,54 @@ Examples:
 A runner fires at its boundaries, the first one step after its origin: nothing fires
 at 0. Runners whose boundaries are the same nanosecond fire together, in one shared
 step.";
+
+/// Run a log again and compare every step with what was written down
+#[derive(Debug, Args)]
+#[command(after_help = REPLAY_EXAMPLES)]
+pub(crate) struct ReplayArgs {
+    /// The folder of a log
+    pub(crate) log: PathBuf,
+
+    /// Run all of it, from its first snapshot, and compare every hash
+    ///
+    /// Without it, the run starts from the last snapshot before its end.
+    #[arg(long, verbatim_doc_comment)]
+    pub(crate) verify: bool,
+
+    /// Stop after this step and write a snapshot
+    #[arg(long, value_name = "N")]
+    pub(crate) to_step: Option<u64>,
+
+    /// Where the snapshot goes; by default SCENE-step-N.snap in this folder
+    #[arg(long, value_name = "FILE", requires = "to_step")]
+    pub(crate) out: Option<PathBuf>,
+
+    /// Print the outcome as one JSON object
+    #[arg(long)]
+    pub(crate) json: bool,
+}
+
+const REPLAY_EXAMPLES: &str = "\
+Examples:
+  downbeat run arm --for 10s --mode sim-high-performance --log runs/1
+  downbeat replay runs/1 --verify
+      The whole run again; the first difference would be named by step, entity and component.
+  downbeat replay runs/1 --to-step 2500
+      The state that step 2501 started from, as a snapshot.
+
+Exit codes: 0 all the same, 1 something differs or the log is damaged, 2 bad usage.";
+
+/// Show what a log or a snapshot holds, and whether it is whole
+#[derive(Debug, Args)]
+pub(crate) struct InspectArgs {
+    /// The folder of a log, or a snapshot's file
+    #[arg(value_name = "LOG|SNAPSHOT")]
+    pub(crate) path: PathBuf,
+
+    /// Print one JSON object
+    #[arg(long)]
+    pub(crate) json: bool,
+}
 
 /// The command an argument list names, as one would type it to ask for help.
 pub(crate) fn command_named_in(arguments: &[OsString]) -> String {

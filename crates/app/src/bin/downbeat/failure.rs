@@ -7,6 +7,7 @@ use std::process::ExitCode;
 
 use clap::error::ContextKind;
 use downbeat_app::SceneError;
+use downbeat_world::LogError;
 
 /// Why a command did not succeed.
 #[derive(Debug)]
@@ -43,6 +44,16 @@ impl From<SceneError> for Failure {
         match error {
             SceneError::Unknown { .. } => Self::Usage(error.to_string()),
             SceneError::File(_) | SceneError::LayOut(_) => Self::Run(error.into()),
+        }
+    }
+}
+
+impl From<LogError> for Failure {
+    /// A log that is not there was asked for wrongly; one that is damaged fails.
+    fn from(error: LogError) -> Self {
+        match error {
+            LogError::Missing | LogError::NoSuchStep { .. } => Self::Usage(error.to_string()),
+            error => Self::Run(error.into()),
         }
     }
 }

@@ -2,12 +2,16 @@
 //! code.
 //!
 //! Exit codes: 0 done, 1 failed, 2 bad usage. It holds no command's work: `run.rs` runs scenes, the demo among them,
-//! `order.rs` tells what runs in a step, `timeline.rs` when runners fire.
+//! `order.rs` tells what runs in a step, `timeline.rs` when runners fire, `replay.rs` runs a log again, `inspect.rs`
+//! shows what one holds.
 
 mod cli;
 mod failure;
+mod inspect;
+mod number;
 mod order;
 mod paint;
+mod replay;
 mod run;
 mod timeline;
 
@@ -39,5 +43,7 @@ fn obey(arguments: &[OsString]) -> Result<(), Failure> {
         Some(Command::Run(args)) => run::run(&args),
         Some(Command::Order(args)) => order::run(&args),
         Some(Command::Timeline(args)) => timeline::run(&args),
+        Some(Command::Replay(args)) => replay::run(&args),
+        Some(Command::Inspect(args)) => inspect::run(&args),
     }
 }

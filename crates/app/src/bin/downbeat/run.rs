@@ -5,6 +5,7 @@
 //! says so.
 
 mod interrupt;
+mod logged;
 mod progress;
 mod summary;
 
@@ -12,13 +13,14 @@ use std::io::{self, BufWriter, Write as _};
 use std::time::Duration;
 
 use downbeat_app::load_scene;
-use downbeat_time::{Clock, Governor, Pacer, SimTime, TimeMode};
-use downbeat_world::{LoadOptions, Scene};
+use downbeat_time::{Clock, Edit, Governor, Pacer, SimTime, TimeMode};
+use downbeat_world::{LoadOptions, Scene, WorldCommand};
 
 use crate::cli::RunArgs;
 use crate::failure::Failure;
 use crate::paint::Paint;
 use interrupt::Interrupt;
+use logged::Logged;
 use progress::Progress;
 use summary::Summary;
 
@@ -42,34 +44,47 @@ enum End {
 pub(crate) fn demo(json: bool) -> Result<(), Failure> {
     let mut scene = load_scene(DEMO, &LoadOptions::default())?;
     scene.set_mode(TimeMode::SimHighPerformance);
-    run_to(scene, End::Time(SimTime::ZERO.saturating_add(DEMO_SPAN)), json)
+    run_to(scene, End::Time(SimTime::ZERO.saturating_add(DEMO_SPAN)), None, json)
 }
 
 /// Runs a scene.
 pub(crate) fn run(args: &RunArgs) -> Result<(), Failure> {
     let mut scene = load_scene(&args.scene, &LoadOptions { seed: args.seed })?;
-    if let Some(mode) = args.mode {
-        scene.set_mode(mode);
+    let mut logged = None;
+    if let Some(folder) = &args.log {
+        let settings = logged::settings(args.log_keep);
+        (scene, logged) =
+            logged::open(scene, folder, settings).map(|(scene, logged)| (scene, Some(logged)))?;
+    }
+    if let Some(mode) = args.mode.filter(|mode| *mode != scene.time().mode()) {
+        // A command, so that a log knows of it.
+        scene.apply(WorldCommand::Time(Edit::SetMode(mode))).map_err(|error| Failure::Run(error.into()))?;
     }
     let end = match (args.span_nanos, args.steps) {
         (Some(nanos), _) => End::Time(SimTime::from_nanos(nanos)),
         (None, Some(steps)) => End::Steps(steps),
         (None, None) => End::Interrupted,
     };
-    run_to(scene, end, args.json)
+    run_to(scene, end, logged, args.json)
 }
 
-fn run_to(mut scene: Scene, end: End, json: bool) -> Result<(), Failure> {
+fn run_to(mut scene: Scene, end: End, mut logged: Option<Logged>, json: bool) -> Result<(), Failure> {
     let interrupt = Interrupt::listen().map_err(Failure::Run)?;
     let clock = Clock::system();
-    let mut progress = Progress::new(scene.name(), end);
-    let run = if scene.time().mode().is_realtime() {
+    let start = scene.time().now();
+    let mut progress = Progress::new(&scene, end);
+    let mut run = if scene.time().mode().is_realtime() {
         paced(&mut scene, end, &clock, &interrupt, &mut progress)
     } else {
         flat_out(&mut scene, end, &clock, &interrupt, &mut progress)
     };
     drop(progress);
-    let summary = Summary::new(&scene, clock.elapsed(), interrupt.came());
+    let wall = clock.elapsed();
+    if let Some(logged) = &mut logged {
+        run = run.and(logged.close(&mut scene));
+    }
+    let summary =
+        Summary { scene: &scene, start, wall, interrupted: interrupt.came(), logged: logged.as_ref() };
     let mut out = BufWriter::new(io::stdout().lock());
     let written =
         if json { summary.write_json(&mut out) } else { summary.write_text(&mut out, Paint::for_stdout()) };
@@ -96,6 +111,7 @@ fn flat_out(
             End::Steps(steps) => scene.run_steps(CHUNK.min(steps - scene.time().steps()))?,
             End::Interrupted => scene.run_steps(CHUNK)?,
         };
+        logged::check(scene)?;
         progress.show(scene, clock.elapsed());
     }
     Ok(())
@@ -114,6 +130,7 @@ fn paced(
     while !end.is_reached(scene) && !interrupt.came() {
         let elapsed = pacer.wait(scene.time().until_due());
         scene.tick(elapsed)?;
+        logged::check(scene)?;
         progress.show(scene, clock.elapsed());
     }
     Ok(())

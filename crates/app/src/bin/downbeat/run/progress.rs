@@ -5,14 +5,18 @@
 
 use std::time::Duration;
 
+use downbeat_time::SimTime;
 use downbeat_world::Scene;
 use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
 
 use super::End;
+use crate::number::{self, real_time_factor};
 
 pub(super) struct Progress {
     bar: ProgressBar,
     end: End,
+    /// Where simulated time stood when this process began.
+    start: SimTime,
     next_redraw: Duration,
 }
 
@@ -20,7 +24,7 @@ pub(super) struct Progress {
 const REDRAW_EVERY: Duration = Duration::from_millis(50);
 
 impl Progress {
-    pub(super) fn new(scene: &str, end: End) -> Self {
+    pub(super) fn new(scene: &Scene, end: End) -> Self {
         let (length, template) = match end {
             End::Time(time) => (Some(time.as_nanos() / 1_000_000), "{prefix} {bar:30} {msg}"),
             End::Steps(steps) => (Some(steps), "{prefix} {bar:30} {msg}"),
@@ -31,8 +35,8 @@ impl Progress {
         if let Ok(style) = ProgressStyle::with_template(template) {
             bar.set_style(style.progress_chars("━╸─"));
         }
-        bar.set_prefix(scene.to_owned());
-        Self { bar, end, next_redraw: Duration::ZERO }
+        bar.set_prefix(scene.name().to_owned());
+        Self { bar, end, start: scene.time().now(), next_redraw: Duration::ZERO }
     }
 
     pub(super) fn show(&mut self, scene: &Scene, wall: Duration) {
@@ -41,10 +45,10 @@ impl Progress {
         }
         self.next_redraw = wall + REDRAW_EVERY;
         let now = scene.time().now();
-        let factor = now.as_secs_f64() / wall.as_secs_f64().max(1e-9);
+        let factor = real_time_factor(self.start, now, wall);
         let runners: Vec<_> =
             scene.time().swarm().iter().map(|runner| format!("{} {}", runner.name, runner.index)).collect();
-        let factor = if factor < 10.0 { format!("{factor:.2}") } else { format!("{factor:.0}") };
+        let factor = number::factor(factor);
         self.bar.set_message(format!(
             "{:.1} s · {factor}× real time · {}",
             now.as_secs_f64(),

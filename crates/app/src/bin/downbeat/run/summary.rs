@@ -6,16 +6,21 @@ use std::io::{self, Write};
 use std::time::Duration;
 
 use downbeat_app::SHIPPED;
-use downbeat_time::RunnerState;
+use downbeat_time::{RunnerState, SimTime};
 use downbeat_world::Scene;
 use serde::{Serialize, Serializer};
 
+use super::logged::Logged;
+use crate::number::{factor, hex, real_time_factor};
 use crate::paint::{Paint, Style};
 
 pub(super) struct Summary<'a> {
-    scene: &'a Scene,
-    wall: Duration,
-    interrupted: bool,
+    pub(super) scene: &'a Scene,
+    /// Where simulated time stood when this process began.
+    pub(super) start: SimTime,
+    pub(super) wall: Duration,
+    pub(super) interrupted: bool,
+    pub(super) logged: Option<&'a Logged>,
 }
 
 /// Stable: scripts read it.
@@ -30,6 +35,8 @@ struct Object<'a> {
     runners: RunnerSteps<'a>,
     schedule_hash: String,
     state_hash: String,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    log: Option<&'a Logged>,
 }
 
 /// An object: name of a runner → its steps, lowest id first.
@@ -51,11 +58,7 @@ const NEXT: [(&str, &str); 4] = [
 
 const COMMAND_WIDTH: usize = NEXT[0].0.len();
 
-impl<'a> Summary<'a> {
-    pub(super) fn new(scene: &'a Scene, wall: Duration, interrupted: bool) -> Self {
-        Self { scene, wall, interrupted }
-    }
-
+impl Summary<'_> {
     pub(super) fn write_json(&self, out: &mut impl Write) -> io::Result<()> {
         let time = self.scene.time();
         let object = Object {
@@ -68,6 +71,7 @@ impl<'a> Summary<'a> {
             runners: RunnerSteps(self.scene),
             schedule_hash: hex(time.schedule_hash()),
             state_hash: hex(self.scene.state_hashes().total),
+            log: self.logged,
         };
         serde_json::to_writer(&mut *out, &object)?;
         out.write_all(b"\n")
@@ -79,13 +83,17 @@ impl<'a> Summary<'a> {
         let time = self.scene.time();
         let name = self.scene.name();
         let wall = self.wall.as_secs_f64();
-        let headline = format!("{name} · {} simulated in {wall:.2} s", time.now());
+        let simulated = SimTime::ZERO.saturating_add(time.now().since(self.start));
+        let headline = format!("{name} · {simulated} simulated in {wall:.2} s");
         writeln!(out, "{} · {}× real time", strong(&headline), factor(self.real_time_factor()))?;
         if let Some(shipped) = SHIPPED.iter().find(|shipped| shipped.name == name) {
             writeln!(out, "{}", faint(shipped.about))?;
         }
         if self.interrupted {
             writeln!(out, "interrupted after {} steps", time.steps())?;
+        }
+        if let Some(logged) = self.logged {
+            writeln!(out, "{}", logged.line())?;
         }
 
         writeln!(out, "\n  {}", faint(&format!("{:9} {:>10} {:>8}", "runner", "rate", "steps")))?;
@@ -122,14 +130,6 @@ impl<'a> Summary<'a> {
     }
 
     fn real_time_factor(&self) -> f64 {
-        self.scene.time().now().as_secs_f64() / self.wall.as_secs_f64().max(1e-9)
+        real_time_factor(self.start, self.scene.time().now(), self.wall)
     }
-}
-
-fn factor(factor: f64) -> String {
-    if factor < 10.0 { format!("{factor:.2}") } else { format!("{factor:.0}") }
-}
-
-fn hex(hash: u64) -> String {
-    format!("{hash:#018x}")
 }
