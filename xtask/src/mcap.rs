@@ -1,0 +1,43 @@
+//! `cargo xtask mcap`: exports shipped scenes and reads the files with the public MCAP packages of Python, which know
+//! nothing of ours.
+
+use std::process::Command;
+
+use anyhow::{Context as _, Result, ensure};
+use cargo_metadata::Metadata;
+use cargo_metadata::camino::Utf8Path;
+
+use crate::tally::Tally;
+use crate::{python, shell};
+
+const REQUIREMENTS: &str = "tests/python/requirements.txt";
+const READER: &str = "tests/python/read_mcap.py";
+
+/// Scenes, for how many milliseconds, and how much is written: one in space, one from a robot's file, one in a plane.
+const EXPORTS: [(&str, &str, &[&str]); 3] =
+    [("arm", "2000", &[]), ("quadruped", "500", &["--every-step"]), ("cart2d", "1000", &[])];
+
+/// Exports and reads; each scene is one check.
+pub(crate) fn run(workspace: &Metadata) -> Result<Tally> {
+    let Some(python) = python::venv(workspace, Utf8Path::new(REQUIREMENTS))? else {
+        println!("skipped: no Python to read with");
+        return Ok(Tally::default());
+    };
+    let folder = workspace.target_directory.join("mcap");
+    std::fs::create_dir_all(&folder).with_context(|| format!("cannot make {folder}"))?;
+    let mut tally = Tally::default();
+    for (scene, millis, how) in EXPORTS {
+        let file = folder.join(format!("{scene}.mcap"));
+        let mut cargo = shell::cargo(&workspace.workspace_root);
+        cargo.args(["run", "--quiet", "--package", "downbeat-tests", "--bin", "export", "--"]);
+        cargo.args([scene, millis]).arg(&file).args(how);
+        let status = shell::run_streamed(cargo)?.status;
+        ensure!(status.success(), "`{scene}` cannot be exported: {status}");
+
+        let mut reader = Command::new(&python);
+        reader.arg(workspace.workspace_root.join(READER)).arg(&file);
+        let status = shell::run_streamed(reader)?.status;
+        tally += if status.success() { Tally::ONE_PASSED } else { Tally::ONE_FAILED };
+    }
+    Ok(tally)
+}
