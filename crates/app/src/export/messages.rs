@@ -91,12 +91,10 @@ impl Time {
     pub(super) const NAME: &'static str = "Time";
 
     pub(super) fn new(time: &TimeManager<Stage>) -> Self {
-        // Before the first step nobody has fired, whatever is due.
-        let stepped = time.steps() > 0;
         let runners = time.swarm().iter().map(|runner| Runner {
             name: runner.name.to_owned(),
             index: runner.index,
-            fired: stepped && runner.fires,
+            fired: runner.fires,
         });
         Self { step: time.steps(), now_ns: time.now().as_nanos(), runners: runners.collect() }
     }
