@@ -3,9 +3,11 @@
 mod bench;
 mod determinism;
 mod loom;
+mod mcap;
 mod memcheck;
 mod mutants;
 mod packages;
+mod python;
 mod runner;
 mod shell;
 mod tally;
@@ -41,7 +43,7 @@ struct Cli {
 
 #[derive(Subcommand)]
 enum Task {
-    /// Run everything CI runs: format, lints, tests, docs, examples, a window, loom and shuttle models, memory check,
+    /// Run everything CI runs: format, lints, tests, docs, examples, a window, exports, loom and shuttle models, memory check,
     /// tidy, licences. Gets software Vulkan, Xvfb and valgrind with apt where it may.
     ///
     /// Formatting and lints stop the run at once. All other steps run, and failures are listed at the end.
@@ -91,6 +93,10 @@ enum Task {
     /// What was seen is kept in `target/window`.
     #[cfg(target_os = "linux")]
     Window,
+    /// Export shipped scenes as MCAP and read them with Python's public packages.
+    ///
+    /// Makes an environment with pinned packages in `target/python`; the files are kept in `target/mcap`.
+    Mcap,
     /// Break the code in each way listed in xtask/mutants.toml and require that a test notices.
     Mutants {
         /// Run only this mutant.
@@ -124,6 +130,7 @@ fn run(cli: &Cli) -> Result<Tally> {
         Task::Tidy => tidy::run(&workspace),
         #[cfg(target_os = "linux")]
         Task::Window => window::run(&workspace).map(announced),
+        Task::Mcap => mcap::run(&workspace).map(announced),
         Task::Mutants { name } => mutants::run(&workspace, Kind::Tests, name.as_deref()).map(announced),
     }
 }

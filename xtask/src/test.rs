@@ -15,7 +15,7 @@ use crate::runner::TestRunner;
 use crate::tally::Tally;
 #[cfg(target_os = "linux")]
 use crate::window;
-use crate::{loom, memcheck, mutants, shell, tidy};
+use crate::{loom, mcap, memcheck, mutants, shell, tidy};
 
 struct Step {
     name: &'static str,
@@ -33,6 +33,7 @@ const CHECKS: &[Step] = &[
     Step { name: "examples", run: examples },
     #[cfg(target_os = "linux")]
     Step { name: "window", run: window::run },
+    Step { name: "mcap", run: mcap::run },
     Step { name: "loom", run: |workspace| loom::run(workspace, Checker::Loom, None) },
     Step { name: "shuttle", run: |workspace| loom::run(workspace, Checker::Shuttle, None) },
     Step { name: "memcheck", run: memcheck::run },

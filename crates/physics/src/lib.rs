@@ -35,7 +35,7 @@ use downbeat_world::Registry;
 
 pub use import::{ImportError, ImportOptions, ImportReport, import_mjcf, import_urdf};
 pub use rapier2d::{Rapier2d, Rapier2dSettings};
-pub use rapier3d::{Rapier3d, Rapier3dSettings};
+pub use rapier3d::{Rapier3d, Rapier3dSettings, hull_triangles};
 pub use solver::RayHit;
 
 /// The world's own kinds of subsystems and those of this crate, which also imports `.urdf`, `.xml` and `.mjcf` files.

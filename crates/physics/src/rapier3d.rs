@@ -23,6 +23,8 @@ use glam::Vec3;
 use rapier3d as rapier;
 use serde::{Deserialize, Serialize};
 
+pub use convert::hull_triangles;
+
 use subsystem::State;
 use touch::Touches;
 

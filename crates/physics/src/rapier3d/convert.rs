@@ -2,6 +2,7 @@
 
 use downbeat_world::{Body, BodyKind, Collider, Pose, Shape, Velocity};
 use glam::{Quat, Vec3};
+use rapier3d::parry::shape::ConvexPolyhedron;
 use rapier3d::parry::utils::Array2;
 use rapier3d::prelude::{
     ActiveCollisionTypes, ActiveEvents, ColliderBuilder, Group, InteractionGroups, InteractionTestMode,
@@ -136,4 +137,10 @@ fn height_field(columns: usize, heights: &[f32], size: Vec3) -> SharedShape {
     let rows = heights.len() / columns;
     let grid = Array2::from_fn(rows, columns, |row, column| heights[(rows - 1 - row) * columns + column]);
     SharedShape::heightfield(grid, Vec3::new(size.x, size.z, size.y))
+}
+
+/// The surface of the smallest convex shape around some points, as corners and triangles, to draw what the solver
+/// collides with; `None` when the solver would refuse them.
+pub fn hull_triangles(points: &[Vec3]) -> Option<(Vec<Vec3>, Vec<[u32; 3]>)> {
+    ConvexPolyhedron::from_convex_hull(points).map(|hull| hull.to_trimesh())
 }

@@ -136,15 +136,16 @@ impl<S: Storage> Player<S> {
             if matches!(played, Played::Step { .. }) {
                 each(scene);
             }
-            Ok(())
+            ControlFlow::Continue(())
         })
     }
 
-    /// Runs to the state that step `step` + 1 started from, comparing every hash; `each` is told of all that happens.
+    /// Runs to the state that step `step` + 1 started from, comparing every hash. `each` is told of commands before and of
+    /// steps after they happen, and may have enough: then this ends there.
     pub fn play_to(
         &mut self,
         step: u64,
-        each: impl FnMut(&Scene, Played<'_>) -> Result<(), LogError>,
+        each: impl FnMut(&Scene, Played<'_>) -> ControlFlow<()>,
     ) -> Result<(), LogError> {
         let Self { storage, history, scene, position } = self;
         *position = play_to(history, storage, scene, *position, step, each)?;
@@ -159,7 +160,7 @@ pub(crate) fn play_to<S: Storage>(
     scene: &mut Scene,
     position: u64,
     step: u64,
-    each: impl FnMut(&Scene, Played<'_>) -> Result<(), LogError>,
+    each: impl FnMut(&Scene, Played<'_>) -> ControlFlow<()>,
 ) -> Result<u64, LogError> {
     let first = history.snapshots.first().map_or(0, |snapshot| snapshot.step);
     if step > history.step || step < scene.time().steps() {
@@ -197,7 +198,7 @@ impl Divergence {
 
 impl<F> Playing<'_, F>
 where
-    F: FnMut(&Scene, Played<'_>) -> Result<(), LogError>,
+    F: FnMut(&Scene, Played<'_>) -> ControlFlow<()>,
 {
     fn entry<S: Storage>(&mut self, storage: &S, at: u64, entry: Entry) -> Result<ControlFlow<()>, LogError> {
         if at <= self.position {
@@ -207,7 +208,11 @@ where
             Entry::Command { step, .. } | Entry::Skipped { step, .. } if step > self.to => {
                 return Ok(ControlFlow::Break(()));
             }
-            Entry::Command { step, command } => self.command(step, command)?,
+            Entry::Command { step, command } => {
+                if self.command(step, command)?.is_break() {
+                    return Ok(ControlFlow::Break(()));
+                }
+            }
             Entry::Skipped { nanos, .. } => self.scene.skip(Duration::from_nanos(nanos)),
             Entry::Steps(run) => {
                 for (step, hashes) in (run.first..).zip(&run.hashes) {
@@ -218,8 +223,8 @@ where
                         return Ok(ControlFlow::Break(()));
                     }
                     // Where a run of steps was played in part, it goes on behind that part.
-                    if step > self.scene.time().steps() {
-                        self.step(step, *hashes)?;
+                    if step > self.scene.time().steps() && self.step(step, *hashes)?.is_break() {
+                        return Ok(ControlFlow::Break(()));
                     }
                 }
             }
@@ -231,15 +236,18 @@ where
         Ok(ControlFlow::Continue(()))
     }
 
-    fn command(&mut self, step: u64, command: WorldCommand) -> Result<(), LogError> {
-        (self.each)(self.scene, Played::Command { step, command: &command })?;
-        self.scene.apply(command).map(|_| ()).map_err(|refused| LogError::Diverged {
+    fn command(&mut self, step: u64, command: WorldCommand) -> Result<ControlFlow<()>, LogError> {
+        let flow = (self.each)(self.scene, Played::Command { step, command: &command });
+        if flow.is_break() {
+            return Ok(flow);
+        }
+        self.scene.apply(command).map(|_| flow).map_err(|refused| LogError::Diverged {
             step,
             what: format!("a command that was accepted then is refused now: {refused}"),
         })
     }
 
-    fn step(&mut self, step: u64, hashes: StepHashes) -> Result<(), LogError> {
+    fn step(&mut self, step: u64, hashes: StepHashes) -> Result<ControlFlow<()>, LogError> {
         // A step that failed then fails now, and its state is compared as well. What it said is not in the log.
         let ran = self.scene.run_steps(1);
         let stuck = match &ran {
@@ -257,7 +265,7 @@ where
         if self.diverged.is_none() && self.scene.state_hash() != hashes.state() {
             self.diverged = Some(Divergence { step });
         }
-        (self.each)(self.scene, Played::Step { step, hashes })
+        Ok((self.each)(self.scene, Played::Step { step, hashes }))
     }
 
     /// Names a difference by the hashes of parts.

@@ -1,5 +1,6 @@
 //! A scene and its log: what is noted when, going on with a log, and going back in one.
 
+use std::ops::ControlFlow;
 use std::path::Path;
 use std::sync::Arc;
 
@@ -9,7 +10,7 @@ use super::{Scene, Stage};
 use crate::command::{CommandError, WorldCommand};
 use crate::entity::EntityId;
 use crate::log::{
-    Disk, History, LogError, LogSettings, PartHashes, Player, Recovery, RunIdentity, SnapshotParcel,
+    Disk, History, LogError, LogSettings, PartHashes, Played, Player, Recovery, RunIdentity, SnapshotParcel,
     Standing, StepHashes, WorldLog, lock, play_to,
 };
 use crate::subsystem::Registry;
@@ -133,7 +134,7 @@ impl Scene {
             let restored = history.snapshot(disk, snapshot).and_then(|bytes| Ok(self.restore(&bytes)?));
             match restored {
                 Ok(()) => {
-                    let nothing = |_: &Self, _: crate::log::Played<'_>| Ok(());
+                    let nothing = |_: &Self, _: Played<'_>| ControlFlow::Continue(());
                     return play_to(history, disk, self, snapshot.position, step, nothing).map(|_| ());
                 }
                 Err(error) => why = error.to_string(),

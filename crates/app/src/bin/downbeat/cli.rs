@@ -57,6 +57,7 @@ pub(crate) enum Command {
     Timeline(TimelineArgs),
     Replay(ReplayArgs),
     Inspect(InspectArgs),
+    Export(ExportArgs),
 }
 
 /// Run a scene, from its start to an end, and tell how it ended
@@ -227,6 +228,35 @@ pub(crate) struct InspectArgs {
     #[arg(long)]
     pub(crate) json: bool,
 }
+
+/// Write a log as a file that other programs open
+#[derive(Debug, Args)]
+#[command(after_help = EXPORT_EXAMPLES)]
+pub(crate) struct ExportArgs {
+    /// The folder of a log
+    pub(crate) log: PathBuf,
+
+    /// The MCAP file to write, for Foxglove and for Python
+    #[arg(long, value_name = "FILE")]
+    pub(crate) mcap: PathBuf,
+
+    /// Write poses and joints after every step, not only 60 times in a simulated second
+    #[arg(long)]
+    pub(crate) every_step: bool,
+
+    /// Print the outcome as one JSON object
+    #[arg(long)]
+    pub(crate) json: bool,
+}
+
+const EXPORT_EXAMPLES: &str = "\
+Examples:
+  downbeat run arm --for 40s --mode sim-high-performance --log runs/1
+  downbeat export runs/1 --mcap arm.mcap
+      Poses, shapes, joints, commands, time and hashes. Open it in Foxglove, or read it with
+      the Python package `mcap`; docs/export.md tells more.
+
+The run is run again to have its poses, and every step must have the hashes of the log.";
 
 /// The command an argument list names, as one would type it to ask for help.
 pub(crate) fn command_named_in(arguments: &[OsString]) -> String {

@@ -3,6 +3,7 @@
 //! It does not decide what is wrong; it only makes sure that every failure is told in the same shape.
 
 use std::io::{self, Write as _};
+use std::path::Path;
 use std::process::ExitCode;
 
 use clap::error::ContextKind;
@@ -21,6 +22,15 @@ pub(crate) enum Failure {
 }
 
 impl Failure {
+    /// A log that is not there was asked for wrongly, and so was a step that it does not have; else the log fails.
+    pub(crate) fn of_log(folder: &Path, error: LogError) -> Self {
+        let about = folder.display();
+        match error {
+            LogError::Missing | LogError::NoSuchStep { .. } => Self::Usage(format!("{about}: {error}")),
+            error => Self::Run(anyhow::Error::new(error).context(about.to_string())),
+        }
+    }
+
     /// Tells the failure on stderr. `command` is whose help knows more.
     pub(crate) fn report(self, command: &str) -> ExitCode {
         let (code, message) = match self {
@@ -44,16 +54,6 @@ impl From<SceneError> for Failure {
         match error {
             SceneError::Unknown { .. } => Self::Usage(error.to_string()),
             SceneError::File(_) | SceneError::LayOut(_) => Self::Run(error.into()),
-        }
-    }
-}
-
-impl From<LogError> for Failure {
-    /// A log that is not there was asked for wrongly; one that is damaged fails.
-    fn from(error: LogError) -> Self {
-        match error {
-            LogError::Missing | LogError::NoSuchStep { .. } => Self::Usage(error.to_string()),
-            error => Self::Run(error.into()),
         }
     }
 }

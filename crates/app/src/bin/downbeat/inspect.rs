@@ -5,7 +5,7 @@ use std::path::Path;
 
 use anyhow::Context as _;
 use downbeat_time::SimTime;
-use downbeat_world::{Disk, History, LogError, Scene, SnapshotRef};
+use downbeat_world::{Disk, History, Scene, SnapshotRef};
 use serde::Serialize;
 
 use crate::cli::InspectArgs;
@@ -92,10 +92,8 @@ fn json(out: &mut impl Write, report: &impl Serialize) -> io::Result<()> {
 impl LogReport {
     fn of(folder: &Path) -> Result<Self, Failure> {
         let disk = Disk::new(folder);
-        let (history, damage) = History::read_what_can_be(&disk).map_err(|error| match error {
-            LogError::Missing => Failure::Usage(format!("{}: {error}", folder.display())),
-            error => Failure::Run(anyhow::Error::new(error).context(folder.display().to_string())),
-        })?;
+        let read = History::read_what_can_be(&disk);
+        let (history, damage) = read.map_err(|error| Failure::of_log(folder, error))?;
         let closed = damage.is_none() && history.segments.last().is_some_and(|segment| segment.closed);
         let snapshots: Vec<_> =
             history.snapshots.iter().map(|snapshot| Snapshot::of(&history, &disk, snapshot)).collect();

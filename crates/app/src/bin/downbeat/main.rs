@@ -3,9 +3,10 @@
 //!
 //! Exit codes: 0 done, 1 failed, 2 bad usage. It holds no command's work: `run.rs` runs scenes, the demo among them,
 //! `order.rs` tells what runs in a step, `timeline.rs` when runners fire, `replay.rs` runs a log again, `inspect.rs`
-//! shows what one holds.
+//! shows what one holds, `export.rs` writes one for other programs.
 
 mod cli;
+mod export;
 mod failure;
 mod inspect;
 mod number;
@@ -45,5 +46,6 @@ fn obey(arguments: &[OsString]) -> Result<(), Failure> {
         Some(Command::Timeline(args)) => timeline::run(&args),
         Some(Command::Replay(args)) => replay::run(&args),
         Some(Command::Inspect(args)) => inspect::run(&args),
+        Some(Command::Export(args)) => export::run(&args),
     }
 }

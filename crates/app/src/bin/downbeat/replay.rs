@@ -1,6 +1,7 @@
 //! `downbeat replay LOG`: a recorded run again, every step compared with what was written down.
 
 use std::io::{self, BufWriter, Write};
+use std::ops::ControlFlow;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
@@ -59,7 +60,7 @@ pub(crate) fn run(args: &ReplayArgs) -> Result<(), Failure> {
             }
             Played::Step { .. } => {}
         }
-        Ok(())
+        ControlFlow::Continue(())
     });
     bar.finish_and_clear();
     let wall = clock.elapsed();
@@ -68,7 +69,7 @@ pub(crate) fn run(args: &ReplayArgs) -> Result<(), Failure> {
         Err(LogError::Diverged { step, ref what }) => {
             (Some(Difference { step, what: what.clone() }), played.err())
         }
-        Err(error) => return Err(error.into()),
+        Err(error) => return Err(Failure::of_log(&args.log, error)),
     };
     let scene = player.scene();
     let snapshot = match args.to_step {
@@ -97,25 +98,20 @@ pub(crate) fn run(args: &ReplayArgs) -> Result<(), Failure> {
         outcome.write_text(&mut out, from_time, wall, Paint::for_stdout())
     };
     written.and_then(|()| out.flush()).map_err(Failure::Output)?;
-    failure.map_or(Ok(()), |failure| Err(failure.into()))
+    failure.map_or(Ok(()), |failure| Err(Failure::of_log(&args.log, failure)))
 }
 
 /// At the first snapshot to verify everything, else at the last one before where it ends.
 fn open(args: &ReplayArgs) -> Result<Player, Failure> {
-    let about = || format!("replay {}", args.log.display());
     let player = if args.verify {
         Player::open(&args.log, registry())
     } else {
         Player::open_before(&args.log, registry(), args.to_step.unwrap_or(u64::MAX))
     };
-    player.map_err(|error| match Failure::from(error) {
-        Failure::Usage(what) => Failure::Usage(format!("{}: {what}", about())),
-        Failure::Run(error) => Failure::Run(error.context(about())),
-        other => other,
-    })
+    player.map_err(|error| Failure::of_log(&args.log, error))
 }
 
-fn progress(scene: &str, from: u64, to: u64) -> ProgressBar {
+pub(crate) fn progress(scene: &str, from: u64, to: u64) -> ProgressBar {
     let bar = ProgressBar::with_draw_target(Some(to.saturating_sub(from)), ProgressDrawTarget::stderr());
     if let Ok(style) = ProgressStyle::with_template("{prefix} {bar:30} {pos}/{len} steps · {eta} left") {
         bar.set_style(style.progress_chars("━╸─"));

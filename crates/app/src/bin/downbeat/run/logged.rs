@@ -56,7 +56,7 @@ pub(super) fn open(
 
 /// An error with the folder that it is about.
 fn failed(folder: &Path) -> impl Fn(LogError) -> Failure + '_ {
-    move |error| Failure::Run(anyhow::Error::new(error).context(format!("--log {}", folder.display())))
+    move |error| Failure::of_log(folder, error)
 }
 
 /// Fails when nothing is acknowledged any more.
