@@ -10,7 +10,7 @@ use serde::Serialize;
 
 use crate::cli::InspectArgs;
 use crate::failure::Failure;
-use crate::number::bytes;
+use crate::number::{bytes, count};
 use crate::paint::{Paint, Style};
 
 /// A log. Stable: scripts read it.
@@ -134,10 +134,10 @@ impl LogReport {
         writeln!(out, "{}", paint.text(Style::Strong, &headline))?;
         writeln!(
             out,
-            "seed {} · engine {} · {} commands · {} entries · {}",
+            "seed {} · engine {} · {} · {} entries · {}",
             self.seed,
             self.engine,
-            self.commands,
+            count(self.commands, "command"),
             self.position,
             bytes(self.bytes)
         )?;

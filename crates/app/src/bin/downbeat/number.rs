@@ -27,3 +27,8 @@ pub(crate) fn bytes(bytes: u64) -> String {
         _ => format!("{:.1} MB", bytes as f64 / 1e6),
     }
 }
+
+/// So many of something.
+pub(crate) fn count(number: u64, what: &str) -> String {
+    if number == 1 { format!("1 {what}") } else { format!("{number} {what}s") }
+}

@@ -14,7 +14,7 @@ use serde::Serialize;
 
 use crate::cli::ReplayArgs;
 use crate::failure::Failure;
-use crate::number::{factor, hex, real_time_factor};
+use crate::number::{count, factor, hex, real_time_factor};
 use crate::paint::{Paint, Style};
 
 /// Steps between two looks at the progress bar.
@@ -159,7 +159,7 @@ impl Outcome<'_> {
             (None, false) => "the same as far as it ran; --verify runs all of it".to_owned(),
         };
         writeln!(out, "{verdict}")?;
-        writeln!(out, "\n  {} commands · {to} simulated", self.commands)?;
+        writeln!(out, "\n  {} · {to} simulated", count(self.commands, "command"))?;
         writeln!(out, "  schedule hash  {}", self.schedule_hash)?;
         writeln!(out, "  state hash     {}", self.state_hash)?;
         if let Some(snapshot) = &self.snapshot {

@@ -20,6 +20,9 @@ pub(super) struct Logged {
     torn_bytes: u64,
     /// Snapshots that could not be used, and why.
     damaged_snapshots: Vec<String>,
+    /// Steps that are in it now.
+    #[serde(skip)]
+    steps: u64,
 }
 
 pub(super) fn settings(kept: Option<u32>) -> LogSettings {
@@ -39,6 +42,7 @@ pub(super) fn open(
         durable_position: 0,
         torn_bytes: 0,
         damaged_snapshots: Vec::new(),
+        steps: 0,
     };
     match History::read(&Disk::new(folder)) {
         Err(LogError::Missing) => scene.start_log(folder, settings).map_err(failed(folder))?,
@@ -78,6 +82,7 @@ impl Logged {
 
     /// Ends the log; all that was noted is on the disk then.
     pub(super) fn close(&mut self, scene: &mut Scene) -> anyhow::Result<()> {
+        self.steps = scene.time().steps();
         let synced = scene.sync_log();
         self.durable_position = scene.log().map_or(0, |log| log.durable());
         let closed = scene.close_log();
@@ -89,6 +94,9 @@ impl Logged {
         let mut line = format!("log {} · {} entries", self.folder.display(), self.durable_position);
         if let Some(step) = self.continued_from_step {
             line += &format!(" · continued from step {step}");
+            if step >= self.steps {
+                line += ", where it already was: ask for more steps or time to go on";
+            }
         }
         if self.torn_bytes > 0 {
             line += &format!(" · {} bytes of an unfinished commit cut off", self.torn_bytes);
