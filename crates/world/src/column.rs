@@ -32,7 +32,7 @@ impl<T> Column<T> {
     #[inline]
     pub fn get_mut(&mut self, id: EntityId) -> Option<&mut T> {
         let row = self.row(id)?;
-        self.version += 1;
+        self.version = self.version.wrapping_add(1);
         Some(&mut self.values[row])
     }
 
@@ -48,7 +48,7 @@ impl<T> Column<T> {
 
     /// Entities and components in creation order, to change. Counts as one change.
     pub fn iter_mut(&mut self) -> impl DoubleEndedIterator<Item = (EntityId, &mut T)> + ExactSizeIterator {
-        self.version += 1;
+        self.version = self.version.wrapping_add(1);
         self.ids.iter().copied().zip(&mut self.values)
     }
 
@@ -72,7 +72,7 @@ impl<T> Column<T> {
         self.ids.is_empty()
     }
 
-    /// Counts every change.
+    /// Counts every change. Only whether it is the same says anything: a damaged snapshot may begin at any number.
     #[inline]
     pub fn version(&self) -> u64 {
         self.version
@@ -86,7 +86,7 @@ impl<T> Column<T> {
 
     /// Sets an entity's component and returns the one before. That the entity lives is for the world to check.
     pub(crate) fn insert(&mut self, id: EntityId, value: T) -> Option<T> {
-        self.version += 1;
+        self.version = self.version.wrapping_add(1);
         match self.ids.binary_search(&id) {
             Ok(row) => Some(std::mem::replace(&mut self.values[row], value)),
             Err(row) => {
@@ -99,7 +99,7 @@ impl<T> Column<T> {
 
     pub(crate) fn remove(&mut self, id: EntityId) -> Option<T> {
         let row = self.row(id)?;
-        self.version += 1;
+        self.version = self.version.wrapping_add(1);
         self.ids.remove(row);
         Some(self.values.remove(row))
     }

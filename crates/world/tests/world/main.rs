@@ -4,6 +4,7 @@ mod commands;
 mod common;
 mod files;
 mod hierarchy;
+mod hostile;
 mod kinematics;
 mod scene_set;
 mod snapshots;
