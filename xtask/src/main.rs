@@ -2,6 +2,7 @@
 
 mod bench;
 mod determinism;
+mod fuzz;
 mod loom;
 mod mcap;
 mod memcheck;
@@ -31,6 +32,7 @@ Examples:
   cargo xtask test                      everything CI runs; ends with `N passed, N failed`
   cargo xtask test --mutants            the same, then every mutant of xtask/mutants.toml
   cargo xtask bench time/dispatch_50    one benchmark
+  cargo xtask fuzz snapshot --seconds 600  damaged snapshots for ten minutes
   cargo xtask tidy                      no build; good before each commit";
 
 /// The workspace's own commands. One local command is CI: `cargo xtask test`.
@@ -44,7 +46,7 @@ struct Cli {
 #[derive(Subcommand)]
 enum Task {
     /// Run everything CI runs: format, lints, tests, docs, examples, a window, exports, loom and shuttle models, memory check,
-    /// tidy, licences. Gets software Vulkan, Xvfb and valgrind with apt where it may.
+    /// fuzz targets, tidy, licences. Gets software Vulkan, Xvfb, valgrind and g++ with apt where it may.
     ///
     /// Formatting and lints stop the run at once. All other steps run, and failures are listed at the end.
     /// The last line is `N passed, N failed`: tests, doctests, examples, loom models and mutants count one by
@@ -85,6 +87,18 @@ enum Task {
         /// Compare builds instead.
         #[arg(long)]
         matrix: bool,
+    },
+    /// Feed everything that decodes bytes from outside with what a fuzzer makes up, for a bounded time.
+    ///
+    /// A target is a file in `fuzz/fuzz_targets`. It fails by a panic, a stack that overflows, more than ten seconds
+    /// for one input, or memory out of all proportion to it; then the input and the command to run it again are
+    /// printed. What was worth keeping stays in `target/fuzz/corpus`, and later runs go on from there.
+    Fuzz {
+        /// Run only this target.
+        target: Option<String>,
+        /// How long each target runs.
+        #[arg(long, default_value_t = 20)]
+        seconds: u64,
     },
     /// Check what the compiler does not: file heads, crate arrows, manifests, ARCHITECTURE.md, mutants.
     Tidy,
@@ -127,6 +141,7 @@ fn run(cli: &Cli) -> Result<Tally> {
         }
         Task::Bench { name, json } => bench::run(&workspace, name.as_deref(), *json),
         Task::Determinism { steps, matrix } => determinism::run(&workspace, *steps, *matrix).map(announced),
+        Task::Fuzz { target, seconds } => fuzz::run(&workspace, target.as_deref(), *seconds).map(announced),
         Task::Tidy => tidy::run(&workspace),
         #[cfg(target_os = "linux")]
         Task::Window => window::run(&workspace).map(announced),

@@ -26,6 +26,10 @@ pub(crate) const VALGRIND: Need = Need {
     is_there: || answers("valgrind"),
 };
 
+/// libFuzzer is C++, compiled with the fuzz targets.
+pub(crate) const CPP_COMPILER: Need =
+    Need { name: "g++", packages: &["g++"], purpose: "to build the fuzzer", is_there: || answers("c++") };
+
 /// Pictures on a machine without a graphics device.
 pub(crate) const SOFTWARE_VULKAN: Need = Need {
     name: "software Vulkan",

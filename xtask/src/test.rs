@@ -15,7 +15,7 @@ use crate::runner::TestRunner;
 use crate::tally::Tally;
 #[cfg(target_os = "linux")]
 use crate::window;
-use crate::{loom, mcap, memcheck, mutants, shell, tidy};
+use crate::{fuzz, loom, mcap, memcheck, mutants, shell, tidy};
 
 struct Step {
     name: &'static str,
@@ -37,6 +37,7 @@ const CHECKS: &[Step] = &[
     Step { name: "loom", run: |workspace| loom::run(workspace, Checker::Loom, None) },
     Step { name: "shuttle", run: |workspace| loom::run(workspace, Checker::Shuttle, None) },
     Step { name: "memcheck", run: memcheck::run },
+    Step { name: "fuzz", run: |workspace| fuzz::run(workspace, None, fuzz::SECONDS_IN_TEST) },
     Step { name: "tidy", run: tidy::run },
     Step { name: "deny", run: deny },
 ];
@@ -137,7 +138,10 @@ fn check(command: Command) -> Result<Tally> {
 fn fmt(workspace: &Metadata) -> Result<Tally> {
     let mut cargo = shell::cargo(&workspace.workspace_root);
     cargo.args(["fmt", "--all", "--check"]);
-    check(cargo).context("format with `cargo fmt --all`")
+    check(cargo).context("format with `cargo fmt --all`")?;
+    let mut targets = shell::cargo(&workspace.workspace_root);
+    targets.args(["fmt", "--manifest-path", fuzz::MANIFEST, "--check"]);
+    check(targets).with_context(|| format!("format with `cargo fmt --manifest-path {}`", fuzz::MANIFEST))
 }
 
 fn clippy(workspace: &Metadata) -> Result<Tally> {

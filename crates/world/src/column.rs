@@ -38,7 +38,7 @@ impl<T> Column<T> {
     #[inline]
     pub fn get_mut(&mut self, id: EntityId) -> Option<&mut T> {
         let row = self.row(id)?;
-        self.version += 1;
+        self.version = self.version.wrapping_add(1);
         Some(&mut self.values[row])
     }
 
@@ -54,7 +54,7 @@ impl<T> Column<T> {
 
     /// Entities and components in creation order, to change. Counts as one change.
     pub fn iter_mut(&mut self) -> impl DoubleEndedIterator<Item = (EntityId, &mut T)> + ExactSizeIterator {
-        self.version += 1;
+        self.version = self.version.wrapping_add(1);
         self.ids.iter().copied().zip(&mut self.values)
     }
 
@@ -78,7 +78,7 @@ impl<T> Column<T> {
         self.ids.is_empty()
     }
 
-    /// Counts every change.
+    /// Counts every change. Only whether it is the same says anything: a damaged snapshot may begin at any number.
     #[inline]
     pub fn version(&self) -> u64 {
         self.version
@@ -104,7 +104,7 @@ impl<T> Column<T> {
 
     /// Sets an entity's component and returns the one before. That the entity lives is for the world to check.
     pub(crate) fn insert(&mut self, id: EntityId, value: T) -> Option<T> {
-        self.version += 1;
+        self.version = self.version.wrapping_add(1);
         match self.ids.binary_search(&id) {
             Ok(row) => Some(std::mem::replace(&mut self.values[row], value)),
             Err(row) => {
@@ -118,7 +118,7 @@ impl<T> Column<T> {
 
     pub(crate) fn remove(&mut self, id: EntityId) -> Option<T> {
         let row = self.row(id)?;
-        self.version += 1;
+        self.version = self.version.wrapping_add(1);
         self.members += 1;
         self.ids.remove(row);
         Some(self.values.remove(row))

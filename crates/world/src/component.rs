@@ -198,6 +198,24 @@ components! {
     UserData, user_data;
 }
 
+impl Components {
+    /// A component that came from outside and says of something what could never be, if there is one. How things move
+    /// is not looked at: that may be beyond all bounds for a while, and is for whoever steps it to say.
+    pub(crate) fn unsound(&self) -> Option<(EntityId, ComponentKind, Refusal)> {
+        fn first<T: Checked>(column: &Column<T>) -> Option<(EntityId, Refusal)> {
+            column.iter().find_map(|(id, value)| value.check().err().map(|refusal| (id, refusal)))
+        }
+        let found = [
+            (ComponentKind::Body, first(&self.body)),
+            (ComponentKind::Collider, first(&self.collider)),
+            (ComponentKind::Joint, first(&self.joint)),
+            (ComponentKind::Mesh, first(&self.mesh)),
+            (ComponentKind::Robot, first(&self.robot)),
+        ];
+        found.into_iter().find_map(|(kind, found)| found.map(|(id, refusal)| (id, kind, refusal)))
+    }
+}
+
 /// What every component can say about itself.
 pub(crate) trait Checked: Sized {
     /// Whether it could be simulated.

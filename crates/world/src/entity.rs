@@ -12,6 +12,10 @@ use crate::origin::{Origin, Stamp};
 /// How many entities may live at once.
 pub const ENTITIES_MAX: usize = 1 << 20;
 
+/// The highest number that a file or a snapshot may give to an entity. As many again are left to count up to, more than
+/// can ever come to life.
+const NUMBER_MAX: u64 = u64::MAX / 2;
+
 /// An entity. Ids count up and are never used again, so the order of ids is the order of creation.
 ///
 /// ```
@@ -56,7 +60,10 @@ impl FromStr for EntityId {
 
     fn from_str(text: &str) -> Result<Self, Self::Err> {
         let number = text.strip_prefix("ent_").and_then(|digits| digits.parse().ok());
-        number.filter(|number| *number > 0).map(Self).ok_or_else(|| EntityIdError { text: text.to_owned() })
+        number
+            .filter(|number| (1..=NUMBER_MAX).contains(number))
+            .map(Self)
+            .ok_or_else(|| EntityIdError { text: text.to_owned() })
     }
 }
 
@@ -145,14 +152,14 @@ impl EntityTable {
     pub(crate) fn create(&mut self) -> EntityId {
         let id = EntityId(self.next);
         self.next += 1;
-        self.version += 1;
+        self.version = self.version.wrapping_add(1);
         self.live.push(id);
         id
     }
 
     /// Brings an entity to life under an id that is not below the next one: what a file does that names its ids.
     pub(crate) fn create_as(&mut self, id: EntityId) -> bool {
-        if id.0 < self.next || id.0 == u64::MAX {
+        if id.0 < self.next || id.0 > NUMBER_MAX {
             return false;
         }
         self.next = id.0;
@@ -169,7 +176,7 @@ impl EntityTable {
     pub(crate) fn remove(&mut self, id: EntityId) -> bool {
         let Ok(row) = self.live.binary_search(&id) else { return false };
         self.live.remove(row);
-        self.version += 1;
+        self.version = self.version.wrapping_add(1);
         true
     }
 
@@ -181,8 +188,11 @@ impl EntityTable {
         if !self.live.is_sorted_by(|a, b| a < b) {
             return Some("entities out of creation order");
         }
+        if self.next > NUMBER_MAX {
+            return Some("a next id that is beyond all that can have lived");
+        }
         let last = self.live.last().map_or(0, |id| id.0);
-        (self.next <= last || self.next == u64::MAX).then_some("a next id that was used before")
+        (self.next <= last).then_some("a next id that was used before")
     }
 }
 
@@ -213,7 +223,17 @@ mod tests {
 
     #[test]
     fn texts_that_are_no_entity_are_refused() {
-        for text in ["", "42", "ent_", "ent_0", "ent_-1", "ent_1x", "ENT_1", "ent_99999999999999999999"] {
+        for text in [
+            "",
+            "42",
+            "ent_",
+            "ent_0",
+            "ent_-1",
+            "ent_1x",
+            "ENT_1",
+            "ent_9223372036854775808",
+            "ent_99999999999999999999",
+        ] {
             assert!(text.parse::<EntityId>().is_err(), "{text}");
         }
     }

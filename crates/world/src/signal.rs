@@ -22,6 +22,9 @@ pub const SIGNALS_MAX: usize = 4096;
 /// How many numbers one signal may carry.
 pub const SIGNAL_WIDTH_MAX: usize = 4096;
 
+/// More publications than can have been. From there, as many again can be counted.
+const INDEX_MAX: u64 = u64::MAX / 2;
+
 /// A signal that carries a `T`. Got from [`Signals::declare`], or for `[f32]` from [`Signals::declare_array`].
 #[derive(Debug, Serialize, Deserialize)]
 #[serde(transparent)]
@@ -280,7 +283,9 @@ impl Signals {
         self.signals.len() <= SIGNALS_MAX
             && self.signals.iter().all(|signal| {
                 let width = signal.latest.floats.len();
-                signal.before.floats.len() == width && signal.latched.floats.len() == width
+                let samples = [&signal.latest, &signal.before, &signal.latched];
+                width <= SIGNAL_WIDTH_MAX
+                    && samples.iter().all(|sample| sample.floats.len() == width && sample.index <= INDEX_MAX)
             })
     }
 }

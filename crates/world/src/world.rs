@@ -152,7 +152,10 @@ impl World {
             return Some(format!("the {} components do not fit the entities", kind.name()));
         }
         if !self.signals.is_sound() {
-            return Some("signals of two widths".to_owned());
+            return Some("signals of two widths, too wide or counted beyond all bounds".to_owned());
+        }
+        if let Some((id, kind, refusal)) = self.components.unsound() {
+            return Some(format!("the {} of {id} is refused: {refusal}", kind.name()));
         }
         self.cycle().map(|id| format!("{id} hangs on itself"))
     }

@@ -1,5 +1,7 @@
 //! A solver as a subsystem: its turn, its settings, and what is saved of it. Shared by both solvers.
 
+use std::panic::catch_unwind;
+
 use downbeat_time::{BoxError, StepContext};
 use downbeat_world::{
     SettingsError, StateHasher, Subsystem, World, settings_from, settings_into, state_from, state_into,
@@ -89,7 +91,9 @@ impl Subsystem for Solver {
     }
 
     fn load(&mut self, bytes: &[u8]) -> Result<(), BoxError> {
-        self.state = state_from(bytes)?;
+        // Matrices panic while they are read when their size is beyond all bounds.
+        let read = catch_unwind(|| state_from(bytes));
+        self.state = read.unwrap_or_else(|_| Err("its numbers are beyond all bounds".into()))?;
         self.state.physics.physics_pipeline.counters.disable();
         Ok(())
     }

@@ -1,9 +1,13 @@
 //! Shapes to collide with. Cylinders, capsules and cones stand along z; everything is centred on its origin.
 
+mod part;
+
 use glam::Vec3;
 use serde::{Deserialize, Serialize};
 
-use super::{Checked as _, Pose, Refusal, ensure, finite, positive};
+pub use part::Part;
+
+use super::{Checked as _, Refusal, ensure, finite, positive};
 
 /// How many points, triangles or heights one shape may have.
 const POINTS_MAX: usize = 1 << 20;
@@ -78,17 +82,6 @@ pub enum Shape {
     },
 }
 
-/// A part of a compound.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
-#[serde(deny_unknown_fields)]
-pub struct Part {
-    /// Where it is in the compound.
-    #[serde(default)]
-    pub pose: Pose,
-    /// What it is; not a compound again.
-    pub shape: Shape,
-}
-
 impl Shape {
     /// Whether it could be simulated.
     pub fn check(&self) -> Result<(), Refusal> {
@@ -124,9 +117,7 @@ impl Shape {
                 })?;
                 parts.iter().try_for_each(|part| {
                     let nested = matches!(part.shape, Self::Compound { .. });
-                    ensure(!nested, || {
-                        "a part of a compound may not be a compound; list its parts".to_owned()
-                    })?;
+                    ensure(!nested, || part::NESTED.to_owned())?;
                     part.pose.check()?;
                     part.shape.check()
                 })

@@ -8,6 +8,8 @@ use crate::command::WorldCommand;
 use crate::component::ComponentKind;
 use crate::entity::EntityId;
 
+/// No step, position or segment counts farther. It leaves room to count on.
+pub(crate) const COUNT_MAX: u64 = 1 << 62;
 /// How many steps are gathered into one entry.
 pub(crate) const STEP_RUN_MAX: usize = 64;
 /// How large the text of one command may be in a log.
@@ -150,7 +152,7 @@ impl StepHashes {
 impl StepRun {
     /// The number of the last step.
     pub fn last(&self) -> u64 {
-        self.first + self.hashes.len() as u64 - 1
+        self.first.saturating_add(self.hashes.len() as u64).saturating_sub(1)
     }
 }
 

@@ -77,7 +77,8 @@ impl Link {
     pub(crate) const START: Self = Self { number: 0, chain: 0 };
 
     fn after(self, frame: &[u8]) -> Self {
-        Self { number: self.number + 1, chain: xxh3_64_with_seed(frame, self.chain) }
+        // Wraps only where somebody made up a number.
+        Self { number: self.number.wrapping_add(1), chain: xxh3_64_with_seed(frame, self.chain) }
     }
 }
 

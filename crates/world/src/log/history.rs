@@ -7,7 +7,7 @@ use std::io;
 use std::ops::ControlFlow;
 
 use super::LogError;
-use super::entry::{Entry, Opening, RunIdentity, SnapshotRef};
+use super::entry::{COUNT_MAX, Entry, Opening, RunIdentity, SnapshotRef};
 use super::frame::Link;
 use super::segment::{self, EndState, Scanned};
 use super::storage::Storage;
@@ -291,6 +291,9 @@ impl Reading {
         if !known {
             self.position = opening.position;
         }
+        if self.position > COUNT_MAX {
+            return Err(damaged("it counts more entries than there can be"));
+        }
         self.run = Some(opening.run.clone());
         Ok(())
     }
@@ -308,7 +311,7 @@ impl Reading {
                 self.now_nanos = self.now_nanos.saturating_add(nanos);
             }
             Entry::Steps(run) => {
-                if run.hashes.is_empty() || run.first == 0 {
+                if run.hashes.is_empty() || run.first == 0 || run.first > COUNT_MAX {
                     return Err(damaged("steps that are none".to_owned()));
                 }
                 self.check_step(run.first - 1).map_err(damaged)?;

@@ -6,7 +6,7 @@
 //! [`Entry::Opened`], the last [`Entry::Closed`], unless a crash came before.
 
 use super::LogError;
-use super::entry::{Entry, Opening};
+use super::entry::{COUNT_MAX, Entry, Opening};
 use super::frame::{self, Link, NoFrame};
 
 /// The version that this build writes.
@@ -24,7 +24,7 @@ pub(crate) fn file_name(number: u64) -> String {
 /// The number of the segment that a file of this name is.
 pub(crate) fn number_of(name: &str) -> Option<u64> {
     let number = name.strip_prefix("segment-")?.strip_suffix(".log")?.parse().ok()?;
-    (file_name(number) == name).then_some(number)
+    (number < COUNT_MAX && file_name(number) == name).then_some(number)
 }
 
 /// The first bytes of a segment.

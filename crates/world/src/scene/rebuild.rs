@@ -10,6 +10,9 @@ use crate::world::World;
 
 impl Scene {
     /// The scene of a snapshot. All its subsystems must be of known kinds.
+    ///
+    /// Damage is found by the check sum, and what was made by hand is refused where it contradicts itself. The inside
+    /// of a solver is for that solver alone to read: step snapshots with solvers only from whom you trust.
     pub fn from_snapshot(bytes: &[u8], registry: impl Into<Arc<Registry>>) -> Result<Self, SnapshotError> {
         let saved = Saved::read(bytes)?;
         let mut scene = Self::new(&saved.scene, saved.world.seed(), registry);

@@ -237,7 +237,7 @@ impl Subsystem for Capture {
         frame.at = context.now();
         wiring.record(settings.sampling, world, context.now(), &mut frame.numbers);
         tape.frames.push_back(frame);
-        tape.recorded += 1;
+        tape.recorded = tape.recorded.saturating_add(1);
         Ok(())
     }
 
@@ -259,8 +259,9 @@ impl Subsystem for Capture {
 
     fn load(&mut self, bytes: &[u8]) -> Result<(), BoxError> {
         let tape: Tape = state_from(bytes)?;
-        let width: usize = tape.channels.iter().map(|channel| channel.width).sum();
-        let whole = tape.frames.iter().all(|frame| frame.numbers.len() == width);
+        let mut widths = tape.channels.iter().map(|channel| channel.width);
+        let width = widths.try_fold(0_usize, usize::checked_add);
+        let whole = width.is_some() && tape.frames.iter().all(|frame| Some(frame.numbers.len()) == width);
         if !whole || tape.frames.len() > self.settings.frames_max {
             return Err("its frames do not fit its settings".into());
         }

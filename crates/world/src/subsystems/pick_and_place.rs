@@ -235,7 +235,8 @@ impl Subsystem for PickAndPlace {
         // Straight down: half a turn about y takes the tool's z axis to the ground.
         world.set(wiring.goal, Pose { position, rotation: Quat::from_xyzw(0.0, 1.0, 0.0, 0.0) });
 
-        progress.steps += 1;
+        // A damaged snapshot may begin at any number.
+        progress.steps = progress.steps.saturating_add(1);
         let secs = progress.steps as f64 * context.dt_secs();
         let arrived = position == aim && (world.world_pose(wiring.tool).position - aim).length() < 0.01;
         let waited = secs >= f64::from(settings.dwell);
@@ -246,7 +247,7 @@ impl Subsystem for PickAndPlace {
                 progress.leg = next;
             } else {
                 (progress.leg, progress.errand) = (Leg::OverThing, progress.errand + 1);
-                progress.placed += 1;
+                progress.placed = progress.placed.saturating_add(1);
             }
         }
         Ok(())

@@ -5,6 +5,7 @@ mod common;
 mod files;
 mod hashing;
 mod hierarchy;
+mod hostile;
 mod kinematics;
 mod scene_set;
 mod snapshots;
