@@ -31,15 +31,20 @@ const NUMBER: &str = "number";
 /// A push keeps its number as so many parts of a newton second, which a float holds exactly up to 2²⁴.
 const PUSH_PARTS: f32 = 1_048_576.0;
 
-/// The command of a number in a log of this seed: mostly small, now and then one that fills many pages, because only
-/// such a one can be torn by a kill.
+/// The command of a number in a log of this seed: mostly small; in some logs many fill hundreds of pages, because a kill
+/// tears a write only between two pages.
 fn command(seed: u64, number: u64) -> WorldCommand {
     let mut random = Random::new(seed, &format!("command {number}"));
     if random.below(4) == 0 {
         let linear = Vec3::X * (number as f32 / PUSH_PARTS);
         return WorldCommand::Push { entity: BODY, linear, angular: Vec3::ZERO };
     }
-    let texts = if random.below(8) == 0 { 1 + random.below(48) } else { 0 };
+    let is_heavy = Random::new(seed, "weight").below(4) == 0;
+    let texts = match random.below(16) {
+        0..8 if is_heavy => 100 + random.below(400),
+        8..10 => 1 + random.below(8),
+        _ => 0,
+    };
     let mut data = BTreeMap::from([(NUMBER.to_owned(), Datum::Whole(number as i64))]);
     for nth in 0..texts {
         let text = format!("{:016x}", random.bits()).repeat(250);

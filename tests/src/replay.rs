@@ -78,9 +78,8 @@ impl Cast {
 
     /// A command of some kind, small enough that the scene stays in its room.
     fn command(&self, scene: &Scene, random: &mut Random) -> Result<WorldCommand> {
-        let mut vector = |size: f64| {
-            Vec3::from_array(std::array::from_fn(|_| random.between(-size, size) as f32))
-        };
+        let mut vector =
+            |size: f64| Vec3::from_array(std::array::from_fn(|_| random.between(-size, size) as f32));
         let (push, shift) = (vector(0.02), vector(0.01));
         Ok(match (random.below(4), pick(&self.free, random), pick(&self.motors, random)) {
             (0, Some(entity), _) => {

@@ -43,14 +43,20 @@ pub(super) struct Life {
 }
 
 impl Moment {
-    pub(super) fn random(random: &mut Random) -> Self {
+    /// A moment; a log that is not there yet is more often killed before it is.
+    pub(super) fn random(random: &mut Random, is_new: bool) -> Self {
         let mut within = |micros| Duration::from_micros(u64::from(random.below(micros)));
-        let (long, short) = (within(30_000), within(3_000));
-        match random.below(4) {
-            0 => Self::AfterStart(long),
-            1 => Self::AfterOpening(long),
-            2 => Self::AfterLines(2 + random.below(40), short),
-            _ => Self::AfterLines(2, long),
+        let (long, middling, short) = (within(30_000), within(10_000), within(3_000));
+        let at_once = within(800);
+        match random.below(if is_new { 4 } else { 9 }) {
+            0 => Self::AfterStart(at_once),
+            1 => Self::AfterOpening(short),
+            2 => Self::AfterOpening(middling),
+            3 => Self::AfterStart(long),
+            4 => Self::AfterLines(2, long),
+            5 => Self::AfterLines(2 + random.below(5), short),
+            6 => Self::AfterLines(2 + random.below(9), at_once),
+            _ => Self::AfterLines(2 + random.below(40), short),
         }
     }
 

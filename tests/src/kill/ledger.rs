@@ -45,7 +45,11 @@ impl Ledger {
         }
         let history = History::read(&disk).context("a kill has made the log unreadable")?;
         let acknowledged = acks.last().map_or(self.last, |(number, _)| *number);
-        self.compare(&commands(&history, &disk, seed)?, acks, settings(seed).layout.snapshots_kept.is_none())?;
+        self.compare(
+            &commands(&history, &disk, seed)?,
+            acks,
+            settings(seed).layout.snapshots_kept.is_none(),
+        )?;
         let unacknowledged = self.last - acknowledged;
         let steps = replay(folder)?;
         Ok(Some(Found { history, unacknowledged, steps }))

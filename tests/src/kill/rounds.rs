@@ -10,8 +10,8 @@ use downbeat_world::Random;
 use super::child::{Life, Moment, live_and_die};
 use super::ledger::{Found, Ledger};
 
-/// How many rounds share a folder. More would make every replay longer without any new moment to be killed at.
-const ROUNDS_PER_FOLDER: u64 = 25;
+/// How many rounds share a folder at most. More would make every replay longer without any new moment to be killed at.
+const FOLDER_ROUNDS_MAX: u32 = 30;
 
 /// What is to be done.
 #[derive(Debug, Clone)]
@@ -66,14 +66,11 @@ pub fn rounds(plan: &Plan, mut each: impl FnMut(&Totals)) -> Result<Totals> {
         // A log makes its own folder, and a kill may come before it has.
         let (folder, seed) = (log.path().join("log"), random.bits() >> 16);
         let (mut ledger, mut segments) = (Ledger::default(), 0);
-        for _ in 0..ROUNDS_PER_FOLDER.min(plan.rounds - totals.rounds) {
-            let round = Round {
-                program: &plan.program,
-                folder: &folder,
-                seed,
-                life: random.bits() >> 16,
-                moment: Moment::random(&mut random),
-            };
+        let count = u64::from(2 + random.below(FOLDER_ROUNDS_MAX - 1));
+        for _ in 0..count.min(plan.rounds - totals.rounds) {
+            let is_new = !has(&folder, ".log");
+            let (life, moment) = (random.bits() >> 16, Moment::random(&mut random, is_new));
+            let round = Round { program: &plan.program, folder: &folder, is_new, seed, life, moment };
             match round.run(&mut ledger, &mut totals) {
                 Ok(newest) => segments = newest.max(segments),
                 Err(error) => {
@@ -94,6 +91,8 @@ pub fn rounds(plan: &Plan, mut each: impl FnMut(&Totals)) -> Result<Totals> {
 struct Round<'a> {
     program: &'a Path,
     folder: &'a Path,
+    /// There is no log in it yet.
+    is_new: bool,
     /// Decides the log's settings and commands.
     seed: u64,
     /// Decides the steps between commands.
@@ -104,23 +103,22 @@ struct Round<'a> {
 impl Round<'_> {
     /// Returns the number of the newest segment.
     fn run(&self, ledger: &mut Ledger, totals: &mut Totals) -> Result<u64> {
-        let has = |end: &str| names(self.folder).iter().any(|name| name.ends_with(end));
-        let had_log = has(".log");
         let life = live_and_die(self.program, self.folder, self.seed, self.life, self.moment)?;
         let found = ledger.check(self.folder, self.seed, &life.acks)?;
-        totals.count(&life, had_log);
-        totals.unfinished += u64::from(has(".part"));
+        totals.count(&life, self.is_new);
+        totals.unfinished += u64::from(has(self.folder, ".part"));
         Ok(found.map_or(0, |found| totals.count_found(&found)))
     }
 }
 
-fn names(folder: &Path) -> Vec<String> {
+/// Whether a folder has a file whose name ends like this.
+fn has(folder: &Path, end: &str) -> bool {
     let entries = std::fs::read_dir(folder).into_iter().flatten().flatten();
-    entries.filter_map(|entry| entry.file_name().into_string().ok()).collect()
+    entries.filter_map(|entry| entry.file_name().into_string().ok()).any(|name| name.ends_with(end))
 }
 
 impl Totals {
-    fn count(&mut self, life: &Life, had_log: bool) {
+    fn count(&mut self, life: &Life, is_new: bool) {
         self.rounds += 1;
         self.acks += life.acks.len() as u64;
         self.passed_over += life.ready.unwrap_or(0);
@@ -128,8 +126,8 @@ impl Totals {
             Life { ended: true, .. } => &mut self.ended,
             Life { ready: Some(_), .. } => &mut self.running,
             Life { opened: false, .. } => &mut self.unborn,
-            _ if had_log => &mut self.in_recovery,
-            _ => &mut self.before_first_commit,
+            _ if is_new => &mut self.before_first_commit,
+            _ => &mut self.in_recovery,
         };
         *place += 1;
     }
