@@ -105,7 +105,7 @@ enum Task {
         #[arg(long, default_value_t = 1_000_000)]
         steps: u64,
         /// The shipped scene that runs.
-        #[arg(long, default_value = "pendulum")]
+        #[arg(long, default_value = "cart2d")]
         scene: String,
     },
     /// Check what the compiler does not: file heads, crate arrows, manifests, ARCHITECTURE.md, mutants.

@@ -10,7 +10,7 @@ use std::path::Path;
 
 use anyhow::{Context as _, Result};
 use downbeat_physics::registry;
-use downbeat_world::{Disk, Entry, History, LogError, Random, Scene};
+use downbeat_world::{CommandError, Disk, Entry, History, LogError, Random, Scene, WorldCommand};
 
 use super::{SCENE, command, number_of, settings};
 use crate::shipped;
@@ -30,7 +30,7 @@ pub fn write(folder: &Path, seed: u64, life: u64, commands: u64) -> Result<()> {
     let mut random = Random::new(life, "life");
     let mut waiting = VecDeque::new();
     for number in first..first + commands {
-        scene.apply(command(seed, number))?;
+        give(&mut scene, command(seed, number))?;
         let log = scene.log().context("the scene has lost its log")?;
         waiting.push_back((number, log.position()));
         if waiting.len() > WAITING_MAX || random.below(3) == 0 {
@@ -43,6 +43,16 @@ pub fn write(folder: &Path, seed: u64, life: u64, commands: u64) -> Result<()> {
     acknowledge(&mut waiting, scene.log().map_or(0, |log| log.durable()))?;
     scene.close_log()?;
     Ok(())
+}
+
+/// Gives a command, again if the disk was too far behind for it.
+fn give(scene: &mut Scene, command: WorldCommand) -> Result<()> {
+    loop {
+        match scene.apply(command.clone()) {
+            Err(CommandError::Log(LogError::Behind)) => scene.sync_log()?,
+            given => return Ok(given.map(|_| ())?),
+        }
+    }
 }
 
 /// The scene, and the line that says how it came to be.
