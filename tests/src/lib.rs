@@ -2,9 +2,13 @@
 //! the same code.
 
 mod exactness;
+mod kill;
+mod replay;
 mod trail;
 
 pub use exactness::{Difference, exact_over};
+pub use kill::{Plan, Totals, rounds, write};
+pub use replay::{LogTotals, record, verify};
 pub use trail::{Trail, rows_at};
 
 /// The shipped scenes that determinism is shown on.

@@ -3,12 +3,14 @@
 mod bench;
 mod determinism;
 mod fuzz;
+mod kill;
 mod loom;
 mod mcap;
 mod memcheck;
 mod mutants;
 mod packages;
 mod python;
+mod replay;
 mod runner;
 mod shell;
 mod tally;
@@ -31,6 +33,7 @@ const EXAMPLES: &str = "\
 Examples:
   cargo xtask test                      everything CI runs; ends with `N passed, N failed`
   cargo xtask test --mutants            the same, then every mutant of xtask/mutants.toml
+  cargo xtask kill --rounds 10000       logs of processes that are killed, at length
   cargo xtask bench time/dispatch_50    one benchmark
   cargo xtask fuzz snapshot --seconds 600  damaged snapshots for ten minutes
   cargo xtask tidy                      no build; good before each commit";
@@ -46,7 +49,7 @@ struct Cli {
 #[derive(Subcommand)]
 enum Task {
     /// Run everything CI runs: format, lints, tests, docs, examples, a window, exports, loom and shuttle models, memory check,
-    /// fuzz targets, tidy, licences. Gets software Vulkan, Xvfb, valgrind and g++ with apt where it may.
+    /// killed processes, fuzz targets, tidy, licences. Gets software Vulkan, Xvfb, valgrind and g++ with apt where it may.
     ///
     /// Formatting and lints stop the run at once. All other steps run, and failures are listed at the end.
     /// The last line is `N passed, N failed`: tests, doctests, examples, loom models and mutants count one by
@@ -100,6 +103,27 @@ enum Task {
         #[arg(long, default_value_t = 20)]
         seconds: u64,
     },
+    /// Kill a process that writes a log at random moments, and check that all that it acknowledged is there.
+    ///
+    /// Every round is one kill: the log is read, held against what was acknowledged and run again with every hash
+    /// compared, and the next round goes on with it. A failure prints its seed and round, and keeps the log.
+    Kill {
+        /// How many processes are killed; 10000 for a long night.
+        #[arg(long, default_value_t = 500)]
+        rounds: u64,
+        /// What decides when.
+        #[arg(long, default_value_t = 1)]
+        seed: u64,
+    },
+    /// Write the log of a long run, and run it again with the debug and the release build, comparing every hash.
+    Replay {
+        /// How many steps.
+        #[arg(long, default_value_t = 1_000_000)]
+        steps: u64,
+        /// The shipped scene that runs.
+        #[arg(long, default_value = "cart2d")]
+        scene: String,
+    },
     /// Check what the compiler does not: file heads, crate arrows, manifests, ARCHITECTURE.md, mutants.
     Tidy,
     /// Open a window on an X server without a screen and check what it shows, under both threading policies.
@@ -142,6 +166,8 @@ fn run(cli: &Cli) -> Result<Tally> {
         Task::Bench { name, json } => bench::run(&workspace, name.as_deref(), *json),
         Task::Determinism { steps, matrix } => determinism::run(&workspace, *steps, *matrix).map(announced),
         Task::Fuzz { target, seconds } => fuzz::run(&workspace, target.as_deref(), *seconds).map(announced),
+        Task::Kill { rounds, seed } => kill::run(&workspace, *rounds, *seed).map(announced),
+        Task::Replay { steps, scene } => replay::run(&workspace, *steps, scene).map(announced),
         Task::Tidy => tidy::run(&workspace),
         #[cfg(target_os = "linux")]
         Task::Window => window::run(&workspace).map(announced),

@@ -1,9 +1,13 @@
 //! Promise: bytes that have changed are never taken for truth. Method: every bit of a log turned over, every length cut
 //! to, files lost and swapped; each time the log is refused, or holds exactly what it held.
 
-use downbeat_world::{Entry, History, LogError, LogLayout, Random};
+use downbeat_threading::batches;
+use downbeat_world::{
+    Entry, History, LogError, LogLayout, LogParcel, LogWriter, Random, SnapshotParcel, StepHashes, StepRun,
+    WorldCommand,
+};
 
-use crate::lives::{Model, live, written};
+use crate::lives::{Model, identity, live, snapshot_bytes, written};
 use crate::simulated::Simulated;
 
 const LAYOUT: LogLayout = LogLayout { segment_bytes_max: 16 << 10, snapshots_kept: None };
@@ -106,6 +110,33 @@ fn a_lost_or_swapped_segment_is_refused() {
     swapped.damage(&names[1], |bytes| *bytes = second);
     swapped.damage(&names[2], |bytes| *bytes = first);
     assert!(matches!(entries(&swapped), Err(LogError::Damaged { .. })));
+}
+
+/// Whole commits with the right check sums, whose entries do not fit each other: no crash writes them, a mistake might.
+#[test]
+fn entries_that_do_not_follow_each_other_are_refused() {
+    let steps = |first| Entry::Steps(StepRun { first, now_nanos: 7, hashes: vec![StepHashes::new(1, 2); 3] });
+    let spawn = |step| Entry::Command { step, command: WorldCommand::Spawn { components: Vec::new() } };
+    for (second, is_good) in [
+        (steps(4), true),
+        (steps(5), false),
+        (steps(3), false),
+        (spawn(3), true),
+        (spawn(2), false),
+        (spawn(4), false),
+    ] {
+        let storage = Simulated::default();
+        let start = SnapshotParcel { step: 0, now_nanos: 0, bytes: snapshot_bytes(0) };
+        let mut writer = LogWriter::create(storage.clone(), LAYOUT, identity(), &start).unwrap();
+        let (sender, mut receiver) = batches::<LogParcel, String>(1 << 20);
+        for entry in [steps(1), second.clone()] {
+            sender.push(&postcard::to_stdvec(&entry).unwrap()).unwrap();
+        }
+        writer.commit(receiver.take().unwrap()).unwrap();
+        let read = History::read(&storage);
+        assert_eq!(read.is_ok(), is_good, "{second:?}: {read:?}");
+        assert!(is_good || matches!(read, Err(LogError::Damaged { .. })), "{read:?}");
+    }
 }
 
 #[test]

@@ -1,0 +1,20 @@
+//! `cargo xtask kill`: processes that write a log are killed, and the log they leave is checked.
+//! Does not know what a log is: the program `kill` of `tests` does, and is both the killer and the killed.
+
+use anyhow::{Result, ensure};
+use cargo_metadata::Metadata;
+
+use crate::shell;
+use crate::tally::Tally;
+
+/// Kills so many processes; each one that lost nothing counts.
+pub(crate) fn run(workspace: &Metadata, rounds: u64, seed: u64) -> Result<Tally> {
+    let mut cargo = shell::cargo(&workspace.workspace_root);
+    cargo.args(["run", "--release", "--package", "downbeat-tests", "--bin", "kill", "--"]);
+    cargo.args(["rounds", &rounds.to_string(), &seed.to_string()]);
+    // On the disk that we build on: a folder of the system's for temporary files may be in memory, and never tears.
+    cargo.arg(workspace.target_directory.join("kill"));
+    let status = shell::run_inherited(cargo)?;
+    ensure!(status.success(), "a killed process has left a log that is not what it acknowledged");
+    Ok(Tally { passed: rounds, failed: 0 })
+}
