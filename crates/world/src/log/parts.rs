@@ -98,3 +98,38 @@ impl NotedParts {
         differs.then(|| "ids, signals, events or random numbers".to_owned())
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::component::{Name, Pose};
+    use crate::subsystem::Registry;
+
+    fn note(memo: &mut PartsMemo, scene: &Scene) -> PartHashes {
+        let hashes = scene.state_hashes();
+        let subsystems = hashes.subsystems.iter().map(|(_, hash)| *hash);
+        let parts = StateHashParts { bookkeeping: hashes.bookkeeping, components: &[], subsystems };
+        memo.note(1, parts, scene.world())
+    }
+
+    #[test]
+    fn a_kind_that_is_left_out_counts_as_it_was_noted_before() {
+        let mut scene = Scene::new("lab", 1, Registry::builtin());
+        let ball = scene.world_mut().spawn("ball", Pose::IDENTITY);
+        let (mut memo, mut noted) = (PartsMemo::default(), NotedParts::default());
+        let first = note(&mut memo, &scene);
+        assert_eq!(first.components.len(), ComponentKind::ALL.len());
+        noted.take_in(first);
+
+        scene.world_mut().components.pose.get_mut(ball).unwrap().position.z = 1.0;
+        let second = note(&mut memo, &scene);
+        assert!(matches!(second.components[..], [(ComponentKind::Pose, _)]), "{second:?}");
+        noted.take_in(second);
+        assert_eq!(noted.difference(&scene), None);
+
+        *scene.world_mut().components.name.get_mut(ball).unwrap() = Name("other".to_owned());
+        assert_eq!(noted.difference(&scene).as_deref(), Some("the name of ent_1"));
+        memo.forget();
+        assert_eq!(note(&mut memo, &scene).components.len(), ComponentKind::ALL.len());
+    }
+}
