@@ -31,6 +31,11 @@ impl Stopwatch {
         self.spent += start.elapsed();
         result
     }
+
+    /// All of it.
+    pub fn spent(&self) -> Duration {
+        self.spent
+    }
 }
 
 /// Something that can do a batch of the work, again and again.

@@ -12,8 +12,7 @@ use crate::random::Random;
 use crate::subsystem::Subsystem;
 use crate::world::World;
 
-use memo::Parts;
-pub(crate) use memo::StateHashMemo;
+pub(crate) use memo::{StateHashMemo, StateHashParts};
 
 // Numbers are hashed as they stand in memory, and little-endian is the definition.
 const _: () = assert!(cfg!(target_endian = "little"), "state is hashed as little-endian bytes");
@@ -114,7 +113,7 @@ impl StateHashes {
         let name_hashes: Vec<u64> = names.clone().map(name_hash).collect();
         let mut memo = StateHashMemo::default();
         let total = memo.hash(world, subsystems, &name_hashes);
-        let Parts { bookkeeping, components, subsystems } = memo.parts();
+        let StateHashParts { bookkeeping, components, subsystems } = memo.parts();
         let subsystems = names.map(str::to_owned).zip(subsystems).collect();
         Self { total, bookkeeping, components: components.to_vec(), subsystems }
     }

@@ -47,9 +47,9 @@ pub use event::{EVENTS_MAX, Event, Events};
 pub use hash::{StateHasher, StateHashes, component_hashes, first_difference};
 pub use kinematics::{CHAIN_LEN_MAX, Chain, ChainError, IkSettings, Reach};
 pub use log::{
-    COMMAND_BYTES_MAX, Disk, DiskFile, Entry, History, LOG_VERSION, LogError, LogLayout, LogParcel,
-    LogSettings, LogWriter, Opening, PartHashes, Played, Player, Recovery, RunIdentity, SegmentSummary,
-    SnapshotParcel, SnapshotRef, StepHashes, StepRun, Storage, StorageFile, Torn, WorldLog,
+    COMMAND_BYTES_MAX, Disk, DiskFile, Entry, History, KindHashes, LOG_VERSION, LogError, LogLayout,
+    LogParcel, LogSettings, LogWriter, Opening, PartHashes, Played, Player, Recovery, RunIdentity,
+    SegmentSummary, SnapshotParcel, SnapshotRef, StepHashes, StepRun, Storage, StorageFile, Torn, WorldLog,
 };
 pub use random::Random;
 pub use scene::{

@@ -34,6 +34,7 @@
 mod entry;
 mod frame;
 mod history;
+mod parts;
 mod player;
 mod segment;
 mod storage;
@@ -46,7 +47,7 @@ use std::sync::Arc;
 use thiserror::Error;
 
 pub use entry::{
-    COMMAND_BYTES_MAX, Entry, Opening, PartHashes, RunIdentity, SnapshotRef, StepHashes, StepRun,
+    COMMAND_BYTES_MAX, Entry, KindHashes, Opening, PartHashes, RunIdentity, SnapshotRef, StepHashes, StepRun,
 };
 pub use history::{History, SegmentSummary, Torn};
 pub(crate) use player::play_to;

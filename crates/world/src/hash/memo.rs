@@ -29,10 +29,10 @@ pub(crate) struct StateHashMemo {
 }
 
 /// The parts that a total was made of.
-pub(super) struct Parts<'a, I> {
-    pub(super) bookkeeping: u64,
-    pub(super) components: &'a [u64],
-    pub(super) subsystems: I,
+pub(crate) struct StateHashParts<'a, I> {
+    pub(crate) bookkeeping: u64,
+    pub(crate) components: &'a [u64],
+    pub(crate) subsystems: I,
 }
 
 /// A hash and what it was the hash of.
@@ -63,12 +63,12 @@ impl StateHashMemo {
     }
 
     /// The parts of the last hash.
-    pub(super) fn parts(&self) -> Parts<'_, impl Iterator<Item = u64>> {
+    pub(crate) fn parts(&self) -> StateHashParts<'_, impl Iterator<Item = u64>> {
         // A memo that has hashed nothing has no parts.
         let (world, subsystems) = self.words.split_at(self.words.len().min(1 + KINDS));
         let bookkeeping = world.first().copied().unwrap_or_default();
         let subsystems = subsystems.iter().skip(1).step_by(2).copied();
-        Parts { bookkeeping, components: world.get(1..).unwrap_or_default(), subsystems }
+        StateHashParts { bookkeeping, components: world.get(1..).unwrap_or_default(), subsystems }
     }
 
     /// Everything of a world but its components.

@@ -104,9 +104,13 @@ pub struct PartHashes {
     pub bookkeeping: [u8; 8],
     /// Each subsystem, in the scene's order.
     pub subsystems: Vec<[u8; 8]>,
-    /// Components by kind and then in creation order; kinds that did not change since the last entry are left out.
-    pub components: Vec<(ComponentKind, Vec<(EntityId, [u8; 8])>)>,
+    /// Components by kind. Kinds that did not change since the last entry of this sort are left out; the first one
+    /// behind a snapshot has them all.
+    pub components: Vec<(ComponentKind, KindHashes)>,
 }
+
+/// The hashes of all components of a kind, in creation order.
+pub type KindHashes = Vec<(EntityId, [u8; 8])>;
 
 /// A snapshot in a file of its own.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]

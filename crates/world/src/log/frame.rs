@@ -119,7 +119,7 @@ fn one_bit_off(bytes: &[u8]) -> bool {
         return false;
     };
     // Where the length is right, the bit is somewhere in the frame; else it is in the length.
-    let within = Raw::with_content_len(bytes, said as usize).is_some_and(|raw| raw.is_one_bit_off());
+    let within = Raw::with_content_len(bytes, said as usize).is_some_and(Raw::is_one_bit_off);
     within
         || (0..u32::BITS).map(|bit| said ^ (1 << bit)).any(|length| {
             let Some(raw) = Raw::with_content_len(bytes, length as usize) else { return false };

@@ -8,12 +8,12 @@ use std::time::Duration;
 use super::LogError;
 use super::entry::{Entry, PartHashes, SnapshotRef, StepHashes};
 use super::history::{History, Torn};
+use super::parts::NotedParts;
 use super::storage::{Disk, Storage};
 use crate::command::WorldCommand;
-use crate::hash::{StateHashes, component_hashes, first_difference};
+use crate::hash::first_difference;
 use crate::scene::Scene;
 use crate::subsystem::Registry;
-use crate::world::World;
 
 /// A recorded run that is run again.
 pub struct Player<S: Storage = Disk> {
@@ -166,7 +166,8 @@ pub(crate) fn play_to<S: Storage>(
     if step > history.step || step < scene.time().steps() {
         return Err(LogError::NoSuchStep { step, first, last: history.step });
     }
-    let mut playing = Playing { history, scene, position, to: step, diverged: None, each };
+    let noted = NotedParts::default();
+    let mut playing = Playing { history, scene, position, to: step, diverged: None, noted, each };
     history.for_each_from(storage, position, |at, entry| playing.entry(storage, at, entry))?;
     match playing.diverged {
         // Nothing came that could name it closer.
@@ -182,6 +183,7 @@ struct Playing<'a, F> {
     to: u64,
     /// The first step whose hashes were others. Play goes on to the next entry that can name the difference.
     diverged: Option<Divergence>,
+    noted: NotedParts,
     each: F,
 }
 
@@ -228,7 +230,7 @@ where
                     }
                 }
             }
-            Entry::Parts(parts) => self.compare_parts(&parts)?,
+            Entry::Parts(parts) => self.compare_parts(parts)?,
             Entry::Snapshot(snapshot) => self.compare_snapshot(storage, &snapshot)?,
             Entry::Opened(_) | Entry::Rewound { .. } | Entry::Closed => {}
         }
@@ -269,12 +271,14 @@ where
     }
 
     /// Names a difference by the hashes of parts.
-    fn compare_parts(&mut self, parts: &PartHashes) -> Result<(), LogError> {
-        let Some(diverged) = self.diverged.filter(|_| parts.step == self.scene.time().steps()) else {
+    fn compare_parts(&mut self, parts: PartHashes) -> Result<(), LogError> {
+        let (step, noted) = (parts.step, &mut self.noted);
+        noted.take_in(parts);
+        let Some(diverged) = self.diverged.filter(|_| step == self.scene.time().steps()) else {
             return Ok(());
         };
-        match parts.difference(self.scene) {
-            Some(what) => Err(diverged.error(format!("{what} (as of step {})", parts.step))),
+        match noted.difference(self.scene) {
+            Some(what) => Err(diverged.error(format!("{what} (as of step {step})"))),
             None => Ok(()),
         }
     }
@@ -291,44 +295,5 @@ where
             }
             None => Ok(()),
         }
-    }
-}
-
-impl PartHashes {
-    /// Those of a state after a step.
-    pub(crate) fn of(step: u64, hashes: &StateHashes, world: &World) -> Self {
-        let mut components: Vec<(_, Vec<_>)> = Vec::new();
-        for (kind, entity, hash) in component_hashes(world) {
-            match components.last_mut() {
-                Some((last, rows)) if *last == kind => rows.push((entity, hash.to_le_bytes())),
-                _ => components.push((kind, vec![(entity, hash.to_le_bytes())])),
-            }
-        }
-        Self {
-            step,
-            bookkeeping: hashes.bookkeeping.to_le_bytes(),
-            subsystems: hashes.subsystems.iter().map(|(_, hash)| hash.to_le_bytes()).collect(),
-            components,
-        }
-    }
-
-    /// What differs in a scene, in words.
-    fn difference(&self, scene: &Scene) -> Option<String> {
-        let now = Self::of(self.step, &scene.state_hashes(), scene.world());
-        for (kind, rows) in &self.components {
-            let none = Vec::new();
-            let here = now.components.iter().find(|(other, _)| other == kind).map_or(&none, |(_, rows)| rows);
-            let unlike = rows.iter().zip(here).find(|(ours, theirs)| ours != theirs).map(|(ours, _)| ours.0);
-            let longer = || rows.get(here.len()).or_else(|| here.get(rows.len())).map(|row| row.0);
-            if let Some(entity) = unlike.or_else(longer) {
-                return Some(format!("the {} of {entity}", kind.name()));
-            }
-        }
-        let names = scene.subsystems().map(|(name, ..)| name);
-        let unlike = names.zip(self.subsystems.iter().zip(&now.subsystems)).find(|(_, (a, b))| a != b);
-        if let Some((name, _)) = unlike {
-            return Some(format!("subsystem `{name}`"));
-        }
-        (self.bookkeeping != now.bookkeeping).then(|| "ids, signals, events or random numbers".to_owned())
     }
 }

@@ -13,9 +13,12 @@ use downbeat_time::SimTime;
 use super::LogError;
 use super::entry::{COMMAND_BYTES_MAX, Entry, PartHashes, RunIdentity, STEP_RUN_MAX, StepHashes, StepRun};
 use super::history::{self, History};
+use super::parts::PartsMemo;
 use super::storage::Disk;
 use super::writer::{LogLayout, LogParcel, LogWriter, SnapshotParcel};
 use crate::command::WorldCommand;
+use crate::hash::StateHashParts;
+use crate::world::World;
 
 /// How a log is written.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -54,6 +57,7 @@ pub struct WorldLog {
     /// Steps that were not handed over yet.
     run: StepRun,
     record: Vec<u8>,
+    parts_memo: PartsMemo,
     step: u64,
     skipped: Duration,
     next_snapshot: SimTime,
@@ -131,6 +135,7 @@ impl WorldLog {
             base,
             run: StepRun::default(),
             record: Vec::new(),
+            parts_memo: PartsMemo::default(),
             step,
             skipped,
             next_snapshot: now.saturating_add(settings.snapshot_every),
@@ -228,7 +233,20 @@ impl WorldLog {
         self.broken.is_none() && step.is_multiple_of(self.settings.parts_every.max(1))
     }
 
+    /// The hashes of what has changed since they were noted last.
+    pub(crate) fn part_hashes<I: Iterator<Item = u64>>(
+        &mut self,
+        step: u64,
+        parts: StateHashParts<'_, I>,
+        world: &World,
+    ) -> PartHashes {
+        self.parts_memo.note(step, parts, world)
+    }
+
     pub(crate) fn parts(&mut self, parts: PartHashes) {
+        if self.broken.is_some() {
+            return;
+        }
         let noted = self.hand_over_steps().and_then(|()| self.push(&Entry::Parts(parts)));
         self.note(noted);
     }
@@ -242,6 +260,7 @@ impl WorldLog {
         self.next_snapshot = now.saturating_add(self.settings.snapshot_every);
         let noted = saved.and_then(|bytes| {
             self.hand_over_steps()?;
+            self.parts_memo.forget();
             let weight = bytes.len();
             let parcel = SnapshotParcel { step: self.step, now_nanos: now.as_nanos(), bytes };
             self.sender.push_parcel(LogParcel::Snapshot(parcel), weight).map_err(ended).map(|_| ())
@@ -252,6 +271,7 @@ impl WorldLog {
     /// The scene stands at an earlier step; whatever happens next takes the place of what came after.
     pub(crate) fn rewound_to(&mut self, standing: Standing, is_the_end: bool) {
         self.rewound = (!is_the_end).then_some(standing.step);
+        self.parts_memo.forget();
         (self.step, self.skipped) = (standing.step, standing.skipped);
         self.next_snapshot = standing.now.saturating_add(self.settings.snapshot_every);
     }

@@ -145,6 +145,12 @@ impl<S: Storage> LogWriter<S> {
 
     /// Writes a group of entries and makes them last.
     pub fn commit(&mut self, batch: &Batch<LogParcel>) -> Result<(), LogError> {
+        if batch.parcels.is_empty() {
+            // What is already one piece is not copied together first.
+            self.append(&batch.bytes)?;
+            self.position += batch.count;
+            return Ok(());
+        }
         let mut content = std::mem::take(&mut self.content);
         content.clear();
         let (mut done, mut dead) = (0, Vec::new());
@@ -169,7 +175,7 @@ impl<S: Storage> LogWriter<S> {
         self.position += batch.count;
         self.content = content;
         self.remove_snapshots(&dead)?;
-        if batch.parcels.is_empty() { Ok(()) } else { self.forget_old() }
+        self.forget_old()
     }
 
     /// Ends the last segment. A log that is not closed loses nothing; it is only longer.

@@ -10,8 +10,8 @@ use super::{Scene, Stage};
 use crate::command::{CommandError, WorldCommand};
 use crate::entity::EntityId;
 use crate::log::{
-    Disk, History, LogError, LogSettings, PartHashes, Played, Player, Recovery, RunIdentity, SnapshotParcel,
-    Standing, StepHashes, WorldLog, lock, play_to,
+    Disk, History, LogError, LogSettings, Played, Player, Recovery, RunIdentity, SnapshotParcel, Standing,
+    StepHashes, WorldLog, lock, play_to,
 };
 use crate::subsystem::Registry;
 
@@ -182,9 +182,11 @@ fn after_step(stage: &mut Stage, time: &TimeManager<Stage>) {
     let Some(mut log) = stage.log.take() else { return };
     let (step, now) = (time.steps(), time.now());
     let hashes = StepHashes::new(stage.state_hash(), time.schedule_hash());
+    // Made before anything is handed over, so that both go to the disk together: every commit costs a sync.
+    let parts = log.wants_parts(step).then(|| log.part_hashes(step, stage.memo.parts(), &stage.world));
     log.step(step, now, time.skipped_time(), hashes);
-    if log.wants_parts(step) {
-        log.parts(PartHashes::of(step, &stage.state_hashes(), &stage.world));
+    if let Some(parts) = parts {
+        log.parts(parts);
     }
     if log.wants_snapshot(now) {
         log.snapshot(now, stage.save(time).map_err(LogError::from));
