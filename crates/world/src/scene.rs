@@ -89,6 +89,12 @@ pub enum AddError {
     /// There is no room.
     #[error("a scene has at most {SUBSYSTEMS_MAX} subsystems")]
     TooMany,
+    /// The log could not tell of it.
+    #[error("subsystem `{name}` cannot be added while the scene has a log; add it first, or close the log")]
+    Logged {
+        /// Which one.
+        name: String,
+    },
     /// Its settings are wrong.
     #[error("subsystem `{name}`: {error}")]
     Settings {
@@ -226,6 +232,9 @@ impl Scene {
     fn check_room(&self, name: &str) -> Result<(), AddError> {
         if self.stage.slots.iter().any(|slot| slot.name == name) {
             return Err(AddError::NameTaken { name: name.to_owned() });
+        }
+        if self.stage.log.is_some() {
+            return Err(AddError::Logged { name: name.to_owned() });
         }
         if self.stage.slots.len() >= SUBSYSTEMS_MAX { Err(AddError::TooMany) } else { Ok(()) }
     }

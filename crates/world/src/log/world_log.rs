@@ -157,6 +157,9 @@ impl WorldLog {
 
     /// Waits until everything up to a position is on the disk.
     pub fn wait(&self, position: u64) -> Result<(), LogError> {
+        if let Some(broken) = &self.broken {
+            return Err(LogError::Ended(Arc::clone(broken)));
+        }
         self.sender.wait(position.saturating_sub(self.base)).map_err(ended)
     }
 
@@ -199,15 +202,16 @@ impl WorldLog {
         Ok(())
     }
 
-    /// Notes the command that was prepared, now that it has taken effect.
-    pub(crate) fn commit_prepared(&mut self, skipped: Duration) -> Result<(), LogError> {
+    /// Notes the command that was prepared, now that it has taken effect. Should that fail, the log has failed: whoever
+    /// waits for its position hears of it.
+    pub(crate) fn commit_prepared(&mut self, skipped: Duration) {
         let record = std::mem::take(&mut self.record);
         let noted = self
             .go_on(skipped)
             .and_then(|()| self.hand_over_steps())
             .and_then(|()| self.sender.push(&record).map_err(ended));
         self.record = record;
-        noted.map(|_| ())
+        self.note(noted.map(|_| ()));
     }
 
     /// Notes a step.

@@ -150,10 +150,10 @@ impl Scene {
             Ok(()) => self.apply_unlogged(command),
             Err(error) => Err(error.into()),
         };
-        // What has taken effect is noted. When even that fails, the log has failed, and says so to whoever waits.
-        let noted = if applied.is_ok() { log.commit_prepared(self.time.skipped_time()) } else { Ok(()) };
+        if applied.is_ok() {
+            log.commit_prepared(self.time.skipped_time());
+        }
         self.stage.log = Some(log);
-        noted?;
         applied
     }
 

@@ -35,7 +35,12 @@ impl Scene {
     }
 
     /// Goes to a snapshot of this scene, or of one with the same subsystems. When that fails, the scene is as it was.
+    ///
+    /// A scene with a log is refused: its log could not tell where it went. [`Scene::rewind_to`] goes to any step of it.
     pub fn restore(&mut self, bytes: &[u8]) -> Result<(), SnapshotError> {
+        if self.stage.log.is_some() {
+            return Err(SnapshotError::Logged);
+        }
         self.go_to(Saved::read(bytes)?)
     }
 

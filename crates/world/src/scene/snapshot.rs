@@ -73,6 +73,9 @@ pub enum SnapshotError {
     /// The time manager refused.
     #[error(transparent)]
     Time(#[from] RestoreError),
+    /// The scene has a log.
+    #[error("a scene with a log goes to a step of it by rewinding; close the log to restore something else")]
+    Logged,
 }
 
 /// What a snapshot is of.

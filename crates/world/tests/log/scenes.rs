@@ -5,8 +5,8 @@ use std::time::Duration;
 
 use downbeat_time::{Edit, Rate, RunnerId, TimeMode};
 use downbeat_world::{
-    EntityId, History, LogError, LogLayout, LogSettings, Player, Pose, Random, Registry, Scene, UserData,
-    WorldCommand,
+    AddError, EntityId, History, LogError, LogLayout, LogSettings, Player, Pose, Random, Registry, Scene,
+    SnapshotError, UserData, WorldCommand,
 };
 use glam::Vec3;
 
@@ -280,4 +280,18 @@ fn a_refused_command_is_not_in_the_log() {
     scene.run_steps(5).unwrap();
     scene.close_log().unwrap();
     assert_eq!(played(folder.path()).1, 0);
+}
+
+#[test]
+fn what_a_log_could_not_tell_of_is_refused() {
+    let folder = tempfile::tempdir().unwrap();
+    let mut scene = scene();
+    let saved = scene.save().unwrap();
+    scene.start_log(folder.path(), settings()).unwrap();
+    assert!(matches!(scene.restore(&saved), Err(SnapshotError::Logged)));
+    let added = scene.add("sync_point", "late", &toml::Table::new(), None);
+    assert!(matches!(added, Err(AddError::Logged { .. })));
+    scene.close_log().unwrap();
+    scene.restore(&saved).unwrap();
+    scene.add("sync_point", "late", &toml::Table::new(), None).unwrap();
 }
