@@ -93,7 +93,7 @@ impl<S: Storage> LogWriter<S> {
     ) -> Result<Self, LogError> {
         let mut content = Vec::new();
         let snapshot = store_snapshot(&storage, start, 1)?;
-        entry(&mut content, &Entry::Snapshot(snapshot.clone()))?;
+        append_entry(&mut content, &Entry::Snapshot(snapshot.clone()))?;
         let resumption = Resumption {
             run,
             first_segment: 1,
@@ -160,11 +160,11 @@ impl<S: Storage> LogWriter<S> {
             match parcel {
                 LogParcel::Snapshot(parcel) => {
                     let snapshot = store_snapshot(&self.storage, parcel, self.position + nth + 1)?;
-                    entry(&mut content, &Entry::Snapshot(snapshot.clone()))?;
+                    append_entry(&mut content, &Entry::Snapshot(snapshot.clone()))?;
                     self.snapshots.push((self.segment, snapshot));
                 }
                 LogParcel::Rewound { to } => {
-                    entry(&mut content, &Entry::Rewound { to: *to })?;
+                    append_entry(&mut content, &Entry::Rewound { to: *to })?;
                     // They are of a future that will not be.
                     dead.extend(self.snapshots.extract_if(.., |(_, snapshot)| snapshot.step > *to));
                 }
@@ -206,7 +206,7 @@ impl<S: Storage> LogWriter<S> {
 
     fn end_segment(&mut self) -> Result<(), LogError> {
         let mut closed = Vec::new();
-        entry(&mut closed, &Entry::Closed)?;
+        append_entry(&mut closed, &Entry::Closed)?;
         self.write_frame(&[&closed])?;
         let name = || segment::file_name(self.segment);
         self.file
@@ -263,7 +263,7 @@ const END_LEN: u64 = frame_len(1) as u64;
 pub(crate) fn seal<S: Storage>(storage: &S, number: u64, at: u64, link: Link) -> Result<Link, LogError> {
     let name = segment::file_name(number);
     let (mut frame, mut closed) = (Vec::new(), Vec::new());
-    entry(&mut closed, &Entry::Closed)?;
+    append_entry(&mut closed, &Entry::Closed)?;
     let next = frame::write(&mut frame, link, &[&closed]);
     let written = storage.open(&name).and_then(|mut file| {
         // First the frame that says where it ends: cut before that, it would look as if somebody had cut it.
@@ -303,7 +303,7 @@ fn make_segment<S: Storage>(
     frame: &mut Vec<u8>,
 ) -> Result<(S::File, u64, u64, Link), LogError> {
     let mut opened = Vec::new();
-    entry(&mut opened, &Entry::Opened(opening.clone()))?;
+    append_entry(&mut opened, &Entry::Opened(opening.clone()))?;
     let link = frame::write(frame, link, &[&opened, more]);
     let end = (HEAD_LEN + frame.len()) as u64;
     let allotted = size.usual.max(end.saturating_add(size.needed));
@@ -349,6 +349,7 @@ fn store_snapshot<S: Storage>(
     })
 }
 
-fn entry(content: &mut Vec<u8>, entry: &Entry) -> Result<(), LogError> {
+/// Appends an entry to bytes.
+pub(super) fn append_entry(content: &mut Vec<u8>, entry: &Entry) -> Result<(), LogError> {
     entry.append_to(content).map_err(|error| LogError::Encode { what: error.to_string() })
 }
