@@ -39,7 +39,7 @@ pub(crate) fn run(workspace: &Metadata, name: Option<&str>, json: bool) -> Resul
 }
 
 /// The bench targets that `name` asks for: a target is named after a crate, the part before the slash. Physics is
-/// measured beside the world that it moves.
+/// measured beside the world that it moves, and the world's log by itself, because it is about a disk.
 fn chosen<'a>(targets: Vec<&'a str>, name: Option<&str>) -> Result<Vec<&'a str>> {
     ensure!(!targets.is_empty(), "{PACKAGE} has no bench targets");
     let Some(name) = name else { return Ok(targets) };

@@ -130,14 +130,29 @@ impl<P, E: Clone> BatchSender<P, E> {
             return Err(BatchError::Full);
         }
         state.filling.bytes.extend_from_slice(record);
-        Ok(self.pushed(state, record.len()))
+        Ok(self.pushed(state, record.len(), 1))
     }
 
     /// Pushes a record, waiting for room.
     pub fn push(&self, record: &[u8]) -> Result<u64, BatchError<E>> {
-        let mut state = self.wait_for_room(record.len())?;
-        state.filling.bytes.extend_from_slice(record);
-        Ok(self.pushed(state, record.len()))
+        self.push_together(record, 1)
+    }
+
+    /// Pushes so many records that stand one behind the other, waiting for room. They come into one batch; pushed one
+    /// by one, the first would wake the worker, which would be busy with it when the others come. Returns the position
+    /// of the last.
+    ///
+    /// ```
+    /// let (sender, mut receiver) = downbeat_threading::batches::<(), ()>(1 << 20);
+    /// assert_eq!(sender.push_together(b"hello", 2), Ok(2));
+    /// assert_eq!(receiver.take().map(|batch| (batch.count, batch.bytes.len())), Some((2, 5)));
+    /// receiver.settle();
+    /// assert_eq!(sender.settled(), 2);
+    /// ```
+    pub fn push_together(&self, records: &[u8], count: u64) -> Result<u64, BatchError<E>> {
+        let mut state = self.wait_for_room(records.len())?;
+        state.filling.bytes.extend_from_slice(records);
+        Ok(self.pushed(state, records.len(), count))
     }
 
     /// Pushes a parcel that weighs so many bytes, waiting for room.
@@ -145,7 +160,7 @@ impl<P, E: Clone> BatchSender<P, E> {
         let mut state = self.wait_for_room(weight)?;
         let (at, nth) = (state.filling.bytes.len(), state.filling.count);
         state.filling.parcels.push(Placed { at, nth, parcel });
-        Ok(self.pushed(state, weight))
+        Ok(self.pushed(state, weight, 1))
     }
 
     /// The position of what was pushed last.
@@ -200,13 +215,13 @@ impl<P, E: Clone> BatchSender<P, E> {
         }
     }
 
-    fn pushed(&self, mut state: MutexGuard<'_, State<P, E>>, weight: usize) -> u64 {
-        state.filling.weight += weight;
-        state.filling.count += 1;
-        state.pushed += 1;
-        let position = state.pushed;
+    fn pushed(&self, mut state: MutexGuard<'_, State<P, E>>, weight: usize, count: u64) -> u64 {
         // The worker sleeps only when there is nothing, so only the first record has somebody to wake.
-        let first = state.filling.count == 1;
+        let first = state.filling.count == 0;
+        state.filling.weight += weight;
+        state.filling.count += count;
+        state.pushed += count;
+        let position = state.pushed;
         drop(state);
         if first {
             self.shared.arrived.notify_one();

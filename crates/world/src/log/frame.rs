@@ -7,7 +7,7 @@
 //! A frame at the end that does not fit its check sum was torn by a crash, or damaged later. The two are told apart:
 //! a crash loses whole sectors and nothing is behind what it lost, while a single bit turns over by itself.
 
-use xxhash_rust::xxh3::xxh3_64_with_seed;
+use xxhash_rust::xxh3::{Xxh3, xxh3_64_with_seed};
 
 const MARK: u32 = 0x5AF1_D8B7;
 const END_MARK: u32 = 0xB7E3_4C5D;
@@ -52,33 +52,67 @@ pub(crate) const fn frame_len(content_len: usize) -> usize {
     HEAD_LEN + content_len.next_multiple_of(ALIGN) + TAIL_LEN
 }
 
-/// Makes a frame in `frame`, which is cleared first, and returns what the next one is tied to.
-pub(crate) fn write(frame: &mut Vec<u8>, link: Link, contents: &[&[u8]]) -> Link {
-    let len: usize = contents.iter().map(|content| content.len()).sum();
-    debug_assert!(len <= CONTENT_LEN_MAX, "whoever fills a frame keeps to the limit");
-    frame.clear();
-    frame.reserve(frame_len(len));
-    frame.extend(MARK.to_le_bytes());
-    frame.extend((len as u32).to_le_bytes());
-    frame.extend(link.number.to_le_bytes());
-    frame.extend(link.chain.to_le_bytes());
-    for content in contents {
-        frame.extend_from_slice(content);
+/// What stands around the content of a frame, and what the next frame is tied to.
+pub(crate) struct Seal {
+    pub(crate) head: [u8; HEAD_LEN],
+    tail: [u8; ALIGN + TAIL_LEN],
+    /// Where zeros up to a multiple of eight begin in `tail`: as many as the content wants.
+    tail_start: usize,
+    pub(crate) next: Link,
+}
+
+/// Bytes that are hashed and summed up while they are close at hand.
+const PIECE_LEN: usize = 64 << 10;
+
+impl Seal {
+    /// The seal of a frame with this content. One pass over it.
+    pub(crate) fn new(link: Link, content: &[u8]) -> Self {
+        debug_assert!(content.len() <= CONTENT_LEN_MAX, "whoever fills a frame keeps to the limit");
+        let mut head = [0; HEAD_LEN];
+        head[..4].copy_from_slice(&MARK.to_le_bytes());
+        head[4..8].copy_from_slice(&(content.len() as u32).to_le_bytes());
+        head[8..16].copy_from_slice(&link.number.to_le_bytes());
+        head[16..].copy_from_slice(&link.chain.to_le_bytes());
+        let mut check = crc32c::crc32c(&head);
+        let mut chain = Xxh3::with_seed(link.chain);
+        chain.update(&head);
+        for piece in content.chunks(PIECE_LEN) {
+            check = crc32c::crc32c_append(check, piece);
+            chain.update(piece);
+        }
+        let mut tail = [0; ALIGN + TAIL_LEN];
+        let tail_start = ALIGN - (content.len().next_multiple_of(ALIGN) - content.len());
+        check = crc32c::crc32c_append(check, &tail[tail_start..ALIGN]);
+        tail[ALIGN..ALIGN + 4].copy_from_slice(&check.to_le_bytes());
+        tail[ALIGN + 4..].copy_from_slice(&END_MARK.to_le_bytes());
+        chain.update(&tail[tail_start..]);
+        Self { head, tail, tail_start, next: link.after(chain.digest()) }
     }
-    frame.resize(frame.len().next_multiple_of(ALIGN), 0);
-    let check = crc32c::crc32c(frame);
-    frame.extend(check.to_le_bytes());
-    frame.extend(END_MARK.to_le_bytes());
-    link.after(frame)
+
+    /// What stands behind the content.
+    pub(crate) fn tail(&self) -> &[u8] {
+        &self.tail[self.tail_start..]
+    }
+}
+
+/// Makes a frame in `frame`, which is cleared first, and returns what the next one is tied to.
+pub(crate) fn write(frame: &mut Vec<u8>, link: Link, content: &[u8]) -> Link {
+    let seal = Seal::new(link, content);
+    frame.clear();
+    for part in [&seal.head, content, seal.tail()] {
+        frame.extend_from_slice(part);
+    }
+    seal.next
 }
 
 impl Link {
     /// Before the first frame of a log.
     pub(crate) const START: Self = Self { number: 0, chain: 0 };
 
-    fn after(self, frame: &[u8]) -> Self {
+    /// Behind a frame whose bytes have this hash, seeded with the chain before it.
+    fn after(self, hash: u64) -> Self {
         // Wraps only where somebody made up a number.
-        Self { number: self.number.wrapping_add(1), chain: xxh3_64_with_seed(frame, self.chain) }
+        Self { number: self.number.wrapping_add(1), chain: hash }
     }
 }
 
@@ -91,7 +125,11 @@ pub(crate) fn read(bytes: &[u8], link: Link) -> Result<Frame<'_>, NoFrame> {
     if raw.link() != link {
         return Err(NoFrame::Damaged("a commit that does not follow the one before it"));
     }
-    Ok(Frame { content: raw.content(), len: raw.bytes.len(), next: link.after(raw.bytes) })
+    Ok(Frame {
+        content: raw.content(),
+        len: raw.bytes.len(),
+        next: link.after(xxh3_64_with_seed(raw.bytes, link.chain)),
+    })
 }
 
 /// What to make of bytes that are no frame, to the end of the file.
@@ -208,7 +246,7 @@ mod tests {
 
     fn framed(link: Link, content: &[u8]) -> Vec<u8> {
         let mut frame = Vec::new();
-        write(&mut frame, link, &[content]);
+        write(&mut frame, link, content);
         frame
     }
 
@@ -217,7 +255,7 @@ mod tests {
         fn what_is_written_is_read(content: Vec<u8>, number: u64, chain: u64, behind: Vec<u8>) {
             let link = Link { number: number >> 1, chain };
             let mut bytes = Vec::new();
-            let next = write(&mut bytes, link, &[&content]);
+            let next = write(&mut bytes, link, &content);
             prop_assert_eq!(bytes.len(), frame_len(content.len()));
             bytes.extend(behind);
             let frame = read(&bytes, link).unwrap();

@@ -15,7 +15,7 @@ use super::entry::{COMMAND_BYTES_MAX, Entry, PartHashes, RunIdentity, STEP_RUN_M
 use super::history::{self, History};
 use super::parts::PartsMemo;
 use super::storage::Disk;
-use super::writer::{LogLayout, LogParcel, LogWriter, SnapshotParcel};
+use super::writer::{LogLayout, LogParcel, LogWriter, SnapshotParcel, append_entry};
 use crate::command::WorldCommand;
 use crate::hash::StateHashParts;
 use crate::world::World;
@@ -57,6 +57,8 @@ pub struct WorldLog {
     /// Steps that were not handed over yet.
     run: StepRun,
     record: Vec<u8>,
+    /// What steps and the entry behind them are put together in.
+    handed: Vec<u8>,
     parts_memo: PartsMemo,
     step: u64,
     skipped: Duration,
@@ -135,6 +137,7 @@ impl WorldLog {
             base,
             run: StepRun::default(),
             record: Vec::new(),
+            handed: Vec::new(),
             parts_memo: PartsMemo::default(),
             step,
             skipped,
@@ -191,7 +194,7 @@ impl WorldLog {
         self.record.clear();
         // The entry is what will be noted; the command is cloned because an entry owns what it holds.
         let entry = Entry::Command { step, command: command.clone() };
-        entry.append_to(&mut self.record).map_err(|error| LogError::Encode { what: error.to_string() })?;
+        append_entry(&mut self.record, &entry)?;
         if self.record.len() > COMMAND_BYTES_MAX {
             let what = format!("a command of {} bytes, more than {COMMAND_BYTES_MAX}", self.record.len());
             return Err(LogError::Encode { what });
@@ -206,12 +209,9 @@ impl WorldLog {
     /// waits for its position hears of it.
     pub(crate) fn commit_prepared(&mut self, skipped: Duration) {
         let record = std::mem::take(&mut self.record);
-        let noted = self
-            .go_on(skipped)
-            .and_then(|()| self.hand_over_steps())
-            .and_then(|()| self.sender.push(&record).map_err(ended));
+        let noted = self.go_on(skipped).and_then(|()| self.hand_over(&record));
         self.record = record;
-        self.note(noted.map(|_| ()));
+        self.note(noted);
     }
 
     /// Notes a step.
@@ -251,7 +251,7 @@ impl WorldLog {
         if self.broken.is_some() {
             return;
         }
-        let noted = self.hand_over_steps().and_then(|()| self.push(&Entry::Parts(parts)));
+        let noted = self.push(&Entry::Parts(parts));
         self.note(noted);
     }
 
@@ -297,7 +297,6 @@ impl WorldLog {
             self.sender.push_parcel(LogParcel::Rewound { to }, 16).map_err(ended)?;
         }
         if skipped != self.skipped {
-            self.hand_over_steps()?;
             let nanos = u64::try_from((skipped.saturating_sub(self.skipped)).as_nanos()).unwrap_or(u64::MAX);
             self.skipped = skipped;
             self.push(&Entry::Skipped { step: self.step, nanos })?;
@@ -306,28 +305,35 @@ impl WorldLog {
     }
 
     fn hand_over_steps(&mut self) -> Result<(), LogError> {
+        if self.run.hashes.is_empty() { Ok(()) } else { self.hand_over(&[]) }
+    }
+
+    /// Hands over the steps that were gathered and the entry behind them, if there is one, for one commit: a sync is
+    /// what everything else waits for.
+    fn hand_over(&mut self, behind: &[u8]) -> Result<(), LogError> {
         if self.run.hashes.is_empty() {
-            return Ok(());
+            return self.sender.push(behind).map(|_| ()).map_err(ended);
         }
-        let run = std::mem::take(&mut self.run);
-        let entry = Entry::Steps(run);
-        let pushed = self.push(&entry);
-        if let Entry::Steps(mut run) = entry {
+        let steps = Entry::Steps(std::mem::take(&mut self.run));
+        self.handed.clear();
+        let appended = append_entry(&mut self.handed, &steps);
+        if let Entry::Steps(mut run) = steps {
             run.hashes.clear();
             self.run = run;
         }
-        pushed
+        appended?;
+        self.handed.extend_from_slice(behind);
+        let count = 1 + u64::from(!behind.is_empty());
+        self.sender.push_together(&self.handed, count).map(|_| ()).map_err(ended)
     }
 
+    /// An entry, behind the steps before it.
     fn push(&mut self, entry: &Entry) -> Result<(), LogError> {
         let mut record = std::mem::take(&mut self.record);
         record.clear();
-        let pushed = entry
-            .append_to(&mut record)
-            .map_err(|error| LogError::Encode { what: error.to_string() })
-            .and_then(|()| self.sender.push(&record).map_err(ended));
+        let pushed = append_entry(&mut record, entry).and_then(|()| self.hand_over(&record));
         self.record = record;
-        pushed.map(|_| ())
+        pushed
     }
 
     /// A step cannot be refused, so that it could not be noted is kept for whoever asks.

@@ -8,7 +8,7 @@ use downbeat_threading::{Batch, Placed};
 
 use super::LogError;
 use super::entry::{Entry, Opening, RunIdentity, SnapshotRef, hash_of, snapshot_file};
-use super::frame::{self, Link, frame_len};
+use super::frame::{self, Link, Seal, frame_len};
 use super::history::History;
 use super::segment::{self, HEAD_LEN};
 use super::storage::{Storage, StorageFile as _, write_all_at};
@@ -93,7 +93,7 @@ impl<S: Storage> LogWriter<S> {
     ) -> Result<Self, LogError> {
         let mut content = Vec::new();
         let snapshot = store_snapshot(&storage, start, 1)?;
-        entry(&mut content, &Entry::Snapshot(snapshot.clone()))?;
+        append_entry(&mut content, &Entry::Snapshot(snapshot.clone()))?;
         let resumption = Resumption {
             run,
             first_segment: 1,
@@ -160,11 +160,11 @@ impl<S: Storage> LogWriter<S> {
             match parcel {
                 LogParcel::Snapshot(parcel) => {
                     let snapshot = store_snapshot(&self.storage, parcel, self.position + nth + 1)?;
-                    entry(&mut content, &Entry::Snapshot(snapshot.clone()))?;
+                    append_entry(&mut content, &Entry::Snapshot(snapshot.clone()))?;
                     self.snapshots.push((self.segment, snapshot));
                 }
                 LogParcel::Rewound { to } => {
-                    entry(&mut content, &Entry::Rewound { to: *to })?;
+                    append_entry(&mut content, &Entry::Rewound { to: *to })?;
                     // They are of a future that will not be.
                     dead.extend(self.snapshots.extract_if(.., |(_, snapshot)| snapshot.step > *to));
                 }
@@ -189,25 +189,36 @@ impl<S: Storage> LogWriter<S> {
         if self.at + needed > self.allotted {
             self.next_segment(needed)?;
         }
-        self.write_frame(&[content])
+        self.write_frame(content)
     }
 
     /// One frame, on the disk when this returns.
-    fn write_frame(&mut self, content: &[&[u8]]) -> Result<(), LogError> {
-        let next = frame::write(&mut self.frame, self.link, content);
-        let name = || segment::file_name(self.segment);
-        write_all_at(&mut self.file, self.at, &self.frame)
+    fn write_frame(&mut self, content: &[u8]) -> Result<(), LogError> {
+        let (next, written) = if content.len() < COPIED_LEN_MAX {
+            let next = frame::write(&mut self.frame, self.link, content);
+            (next, write_all_at(&mut self.file, self.at, &self.frame))
+        } else {
+            let seal = Seal::new(self.link, content);
+            let mut at = self.at;
+            let written = [&seal.head, content, seal.tail()].into_iter().try_for_each(|part| {
+                let written = write_all_at(&mut self.file, at, part);
+                at += part.len() as u64;
+                written
+            });
+            (seal.next, written)
+        };
+        written
             .and_then(|()| self.file.sync())
-            .map_err(|error| LogError::write(&name(), error))?;
-        self.at += self.frame.len() as u64;
+            .map_err(|error| LogError::write(&segment::file_name(self.segment), error))?;
+        self.at += frame_len(content.len()) as u64;
         self.link = next;
         Ok(())
     }
 
     fn end_segment(&mut self) -> Result<(), LogError> {
         let mut closed = Vec::new();
-        entry(&mut closed, &Entry::Closed)?;
-        self.write_frame(&[&closed])?;
+        append_entry(&mut closed, &Entry::Closed)?;
+        self.write_frame(&closed)?;
         let name = || segment::file_name(self.segment);
         self.file
             .set_len(self.at)
@@ -256,6 +267,8 @@ impl<S: Storage> LogWriter<S> {
     }
 }
 
+/// Content that is shorter is copied into its frame and written at once; what is longer is written as it lies there.
+const COPIED_LEN_MAX: usize = 64 << 10;
 /// Room for the frame that ends a segment.
 const END_LEN: u64 = frame_len(1) as u64;
 
@@ -263,8 +276,8 @@ const END_LEN: u64 = frame_len(1) as u64;
 pub(crate) fn seal<S: Storage>(storage: &S, number: u64, at: u64, link: Link) -> Result<Link, LogError> {
     let name = segment::file_name(number);
     let (mut frame, mut closed) = (Vec::new(), Vec::new());
-    entry(&mut closed, &Entry::Closed)?;
-    let next = frame::write(&mut frame, link, &[&closed]);
+    append_entry(&mut closed, &Entry::Closed)?;
+    let next = frame::write(&mut frame, link, &closed);
     let written = storage.open(&name).and_then(|mut file| {
         // First the frame that says where it ends: cut before that, it would look as if somebody had cut it.
         write_all_at(&mut file, at, &frame)?;
@@ -303,8 +316,9 @@ fn make_segment<S: Storage>(
     frame: &mut Vec<u8>,
 ) -> Result<(S::File, u64, u64, Link), LogError> {
     let mut opened = Vec::new();
-    entry(&mut opened, &Entry::Opened(opening.clone()))?;
-    let link = frame::write(frame, link, &[&opened, more]);
+    append_entry(&mut opened, &Entry::Opened(opening.clone()))?;
+    opened.extend_from_slice(more);
+    let link = frame::write(frame, link, &opened);
     let end = (HEAD_LEN + frame.len()) as u64;
     let allotted = size.usual.max(end.saturating_add(size.needed));
     let name = segment::file_name(opening.segment);
@@ -349,6 +363,7 @@ fn store_snapshot<S: Storage>(
     })
 }
 
-fn entry(content: &mut Vec<u8>, entry: &Entry) -> Result<(), LogError> {
+/// Appends an entry to bytes.
+pub(super) fn append_entry(content: &mut Vec<u8>, entry: &Entry) -> Result<(), LogError> {
     entry.append_to(content).map_err(|error| LogError::Encode { what: error.to_string() })
 }
