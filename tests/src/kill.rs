@@ -20,7 +20,7 @@ use downbeat_world::{Component, Datum, EntityId, LogLayout, LogSettings, Random,
 use glam::Vec3;
 
 pub use rounds::{Plan, Totals, rounds};
-pub use writer::write;
+pub use writer::{Script, write};
 
 /// The scene: one body on a hinge, which loads in no time and moves at every step.
 const SCENE: &str = "pendulum";

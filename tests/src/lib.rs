@@ -7,8 +7,8 @@ mod replay;
 mod trail;
 
 pub use exactness::{Difference, exact_over};
-pub use kill::{Plan, Totals, rounds, write};
-pub use replay::{LogTotals, record, verify};
+pub use kill::{Plan, Script, Totals, rounds, write};
+pub use replay::{LogTotals, Recording, record, verify};
 pub use trail::{Trail, rows_at};
 
 /// The shipped scenes that determinism is shown on.

@@ -23,16 +23,21 @@ pub struct LogTotals {
     pub state_hash: u64,
 }
 
-/// Runs a shipped scene for so many steps, with a command after every `command_every`th, and writes a log of it. `each`
-/// is told how many steps were taken.
-pub fn record(
-    name: &str,
-    folder: &Path,
-    steps: u64,
-    command_every: u64,
-    mut each: impl FnMut(u64),
-) -> Result<()> {
-    let mut scene = shipped(name)?;
+/// A run that is to be written down.
+#[derive(Debug, Clone, Copy)]
+pub struct Recording<'a> {
+    /// The shipped scene.
+    pub scene: &'a str,
+    /// How long it runs.
+    pub steps: u64,
+    /// How many steps lie between two commands.
+    pub command_every: u64,
+}
+
+/// Runs a scene with commands in between and writes a log of it. `each` is told how many steps were taken.
+pub fn record(recording: Recording<'_>, folder: &Path, mut each: impl FnMut(u64)) -> Result<()> {
+    let Recording { scene, steps, command_every } = recording;
+    let mut scene = shipped(scene)?;
     scene.start_log(folder, LogSettings::default())?;
     let (cast, mut random) = (Cast::of(&scene), Random::new(1, "replay"));
     while scene.time().steps() < steps {

@@ -7,8 +7,17 @@ use cargo_metadata::Metadata;
 use crate::shell;
 use crate::tally::Tally;
 
-/// Kills so many processes; each one that lost nothing counts.
-pub(crate) fn run(workspace: &Metadata, rounds: u64, seed: u64) -> Result<Tally> {
+/// What is to be done.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Plan {
+    /// How many processes are killed.
+    pub(crate) rounds: u64,
+    /// What decides when.
+    pub(crate) seed: u64,
+}
+
+/// Kills processes; each one that lost nothing counts.
+pub(crate) fn run(workspace: &Metadata, Plan { rounds, seed }: Plan) -> Result<Tally> {
     let mut cargo = shell::cargo(&workspace.workspace_root);
     cargo.args(["run", "--release", "--package", "downbeat-tests", "--bin", "kill", "--"]);
     cargo.args(["rounds", &rounds.to_string(), &seed.to_string()]);

@@ -166,7 +166,9 @@ fn run(cli: &Cli) -> Result<Tally> {
         Task::Bench { name, json } => bench::run(&workspace, name.as_deref(), *json),
         Task::Determinism { steps, matrix } => determinism::run(&workspace, *steps, *matrix).map(announced),
         Task::Fuzz { target, seconds } => fuzz::run(&workspace, target.as_deref(), *seconds).map(announced),
-        Task::Kill { rounds, seed } => kill::run(&workspace, *rounds, *seed).map(announced),
+        Task::Kill { rounds, seed } => {
+            kill::run(&workspace, kill::Plan { rounds: *rounds, seed: *seed }).map(announced)
+        }
         Task::Replay { steps, scene } => replay::run(&workspace, *steps, scene).map(announced),
         Task::Tidy => tidy::run(&workspace),
         #[cfg(target_os = "linux")]

@@ -37,7 +37,7 @@ const CHECKS: &[Step] = &[
     Step { name: "loom", run: |workspace| loom::run(workspace, Checker::Loom, None) },
     Step { name: "shuttle", run: |workspace| loom::run(workspace, Checker::Shuttle, None) },
     Step { name: "memcheck", run: memcheck::run },
-    Step { name: "kill", run: |workspace| kill::run(workspace, KILL_ROUNDS, KILL_SEED) },
+    Step { name: "kill", run: |workspace| kill::run(workspace, KILLS) },
     Step { name: "fuzz", run: |workspace| fuzz::run(workspace, None, fuzz::SECONDS_IN_TEST) },
     Step { name: "tidy", run: tidy::run },
     Step { name: "deny", run: deny },
@@ -47,8 +47,7 @@ const CHECKS: &[Step] = &[
 const MUTANTS: Step = Step { name: "mutants", run: |workspace| mutants::run(workspace, Kind::Tests, None) };
 
 /// Enough for every kind of moment to come up; `cargo xtask kill` runs more.
-const KILL_ROUNDS: u64 = 500;
-const KILL_SEED: u64 = 1;
+const KILLS: kill::Plan = kill::Plan { rounds: 500, seed: 1 };
 
 const EXAMPLES_PACKAGE: &str = "downbeat-examples";
 /// Opens a window until it is closed: that is a step of its own.

@@ -4,7 +4,7 @@ use std::path::PathBuf;
 
 use anyhow::Context as _;
 use clap::{Parser, Subcommand};
-use downbeat_tests::{Plan, rounds, write};
+use downbeat_tests::{Plan, Script, rounds, write};
 use indicatif::{ProgressBar, ProgressStyle};
 
 /// Logs of processes that were killed.
@@ -24,7 +24,7 @@ enum Command {
 
 fn main() -> anyhow::Result<()> {
     match Cli::parse().command {
-        Command::Write { folder, seed, life, commands } => write(&folder, seed, life, commands),
+        Command::Write { folder, seed, life, commands } => write(&folder, Script { seed, life, commands }),
         Command::Rounds { rounds: count, seed, folder } => {
             std::fs::create_dir_all(&folder).with_context(|| format!("cannot make {}", folder.display()))?;
             let bar = ProgressBar::new(count).with_prefix("kill");

@@ -4,7 +4,7 @@ use std::path::PathBuf;
 
 use anyhow::Result;
 use clap::{Parser, Subcommand};
-use downbeat_tests::{record, verify};
+use downbeat_tests::{Recording, record, verify};
 use downbeat_time::Clock;
 use downbeat_world::{Disk, History};
 use indicatif::{ProgressBar, ProgressStyle};
@@ -32,7 +32,8 @@ fn main() -> Result<()> {
     match Cli::parse().command {
         Command::Write { scene, steps, folder } => {
             let bar = bar("write", steps)?;
-            record(&scene, &folder, steps, COMMAND_EVERY, |step| bar.set_position(step))?;
+            let recording = Recording { scene: &scene, steps, command_every: COMMAND_EVERY };
+            record(recording, &folder, |step| bar.set_position(step))?;
             bar.finish_and_clear();
             println!("{scene}: {steps} steps written in {:.1} s", clock.elapsed().as_secs_f64());
         }

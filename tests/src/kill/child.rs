@@ -11,22 +11,22 @@ use downbeat_threading::{Role, Thread, spawn};
 use downbeat_time::Clock;
 use downbeat_world::Random;
 
+use super::writer::Script;
+
 /// Lines that may wait for us. The process waits when they are more, as it would for a full pipe.
 const LINES_MAX: usize = 64;
 /// A process that says nothing for so long hangs.
 const SILENCE_MAX: Duration = Duration::from_secs(60);
-/// How many commands a process gives that nobody kills.
-const COMMANDS_MAX: u32 = 60;
 
-/// When a process is killed.
+/// What a process is killed after.
 #[derive(Debug, Clone, Copy)]
 pub(super) enum Moment {
     /// So long after it was started.
-    AfterStart(Duration),
+    Started(Duration),
     /// So long after its first line: it opens its log.
-    AfterOpening(Duration),
+    Opening(Duration),
     /// So long after so many lines.
-    AfterLines(u32, Duration),
+    Lines(u32, Duration),
 }
 
 /// What came of a life.
@@ -49,49 +49,42 @@ impl Moment {
         let (long, middling, short) = (within(30_000), within(10_000), within(3_000));
         let at_once = within(800);
         match random.below(if is_new { 4 } else { 9 }) {
-            0 => Self::AfterStart(at_once),
-            1 => Self::AfterOpening(short),
-            2 => Self::AfterOpening(middling),
-            3 => Self::AfterStart(long),
-            4 => Self::AfterLines(2, long),
-            5 => Self::AfterLines(2 + random.below(5), short),
-            6 => Self::AfterLines(2 + random.below(9), at_once),
-            _ => Self::AfterLines(2 + random.below(40), short),
+            0 => Self::Started(at_once),
+            1 => Self::Opening(short),
+            2 => Self::Opening(middling),
+            3 => Self::Started(long),
+            4 => Self::Lines(2, long),
+            5 => Self::Lines(2 + random.below(5), short),
+            6 => Self::Lines(2 + random.below(9), at_once),
+            _ => Self::Lines(2 + random.below(40), short),
         }
     }
 
     /// How many lines come first, and how long to wait then.
     fn parts(self) -> (u32, Duration) {
         match self {
-            Self::AfterStart(after) => (0, after),
-            Self::AfterOpening(after) => (1, after),
-            Self::AfterLines(lines, after) => (lines, after),
+            Self::Started(after) => (0, after),
+            Self::Opening(after) => (1, after),
+            Self::Lines(lines, after) => (lines, after),
         }
     }
 }
 
 /// Starts the writer, kills it at that moment and returns all that it had said by then.
-pub(super) fn live_and_die(
-    program: &Path,
-    folder: &Path,
-    seed: u64,
-    life: u64,
-    moment: Moment,
-) -> Result<Life> {
-    let commands = 1 + Random::new(life, "commands").below(COMMANDS_MAX);
+pub(super) fn live_and_die(program: &Path, folder: &Path, script: Script, moment: Moment) -> Result<Life> {
+    let Script { seed, life, commands } = script;
     let mut child = Command::new(program)
         .arg("write")
         .arg(folder)
-        .args([seed, life, u64::from(commands)].map(|number| number.to_string()))
+        .args([seed, life, commands].map(|number| number.to_string()))
         .stdin(Stdio::null())
         .stdout(Stdio::piped())
         .spawn()
         .with_context(|| format!("cannot start {}", program.display()))?;
-    let clock = Clock::system();
     let pipe = child.stdout.take().context("the process has no pipe")?;
     let (lines, reader) = listen(pipe)?;
     let mut life = Life::default();
-    let heard = life.hear_until(&lines, &clock, moment);
+    let heard = life.hear_until(&lines, moment);
     // Whatever came of listening, the process must not outlive its round.
     let killed = kill(&mut child);
     heard?;
@@ -132,7 +125,7 @@ fn kill(child: &mut Child) -> Result<bool> {
 }
 
 impl Life {
-    fn hear_until(&mut self, lines: &Receiver<String>, clock: &Clock, moment: Moment) -> Result<()> {
+    fn hear_until(&mut self, lines: &Receiver<String>, moment: Moment) -> Result<()> {
         let (count, after) = moment.parts();
         for _ in 0..count {
             match lines.recv_timeout(SILENCE_MAX) {
@@ -142,8 +135,8 @@ impl Life {
                 Err(RecvTimeoutError::Disconnected) => return Ok(()),
             }
         }
-        let until = clock.elapsed() + after;
-        while let Ok(line) = lines.recv_timeout(until.saturating_sub(clock.elapsed())) {
+        let clock = Clock::system();
+        while let Ok(line) = lines.recv_timeout(after.saturating_sub(clock.elapsed())) {
             self.hear(&line)?;
         }
         Ok(())

@@ -9,9 +9,12 @@ use downbeat_world::Random;
 
 use super::child::{Life, Moment, live_and_die};
 use super::ledger::{Found, Ledger};
+use super::writer::Script;
 
 /// How many rounds share a folder at most. More would make every replay longer without any new moment to be killed at.
 const FOLDER_ROUNDS_MAX: u32 = 30;
+/// How many commands a process gives that nobody kills.
+const COMMANDS_MAX: u32 = 60;
 
 /// What is to be done.
 #[derive(Debug, Clone)]
@@ -69,8 +72,10 @@ pub fn rounds(plan: &Plan, mut each: impl FnMut(&Totals)) -> Result<Totals> {
         let count = u64::from(2 + random.below(FOLDER_ROUNDS_MAX - 1));
         for _ in 0..count.min(plan.rounds - totals.rounds) {
             let is_new = !has(&folder, ".log");
-            let (life, moment) = (random.bits() >> 16, Moment::random(&mut random, is_new));
-            let round = Round { program: &plan.program, folder: &folder, is_new, seed, life, moment };
+            let (life, commands) = (random.bits() >> 16, u64::from(1 + random.below(COMMANDS_MAX)));
+            let script = Script { seed, life, commands };
+            let moment = Moment::random(&mut random, is_new);
+            let round = Round { program: &plan.program, folder: &folder, is_new, script, moment };
             match round.run(&mut ledger, &mut totals) {
                 Ok(newest) => segments = newest.max(segments),
                 Err(error) => {
@@ -93,18 +98,15 @@ struct Round<'a> {
     folder: &'a Path,
     /// There is no log in it yet.
     is_new: bool,
-    /// Decides the log's settings and commands.
-    seed: u64,
-    /// Decides the steps between commands.
-    life: u64,
+    script: Script,
     moment: Moment,
 }
 
 impl Round<'_> {
     /// Returns the number of the newest segment.
     fn run(&self, ledger: &mut Ledger, totals: &mut Totals) -> Result<u64> {
-        let life = live_and_die(self.program, self.folder, self.seed, self.life, self.moment)?;
-        let found = ledger.check(self.folder, self.seed, &life.acks)?;
+        let life = live_and_die(self.program, self.folder, self.script, self.moment)?;
+        let found = ledger.check(self.folder, self.script.seed, &life.acks)?;
         totals.count(&life, self.is_new);
         totals.unfinished += u64::from(has(self.folder, ".part"));
         Ok(found.map_or(0, |found| totals.count_found(&found)))

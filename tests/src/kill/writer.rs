@@ -10,7 +10,7 @@ use std::path::Path;
 
 use anyhow::{Context as _, Result};
 use downbeat_physics::registry;
-use downbeat_world::{CommandError, Disk, Entry, History, LogError, Random, Scene, WorldCommand};
+use downbeat_world::{CommandError, Disk, Entry, History, LogError, Random, Scene, WorldCommand, WorldLog};
 
 use super::{SCENE, command, number_of, settings};
 use crate::shipped;
@@ -20,9 +20,20 @@ const WAITING_MAX: usize = 12;
 /// How many steps may lie between two commands; a snapshot is due after about a hundred.
 const STEPS_MAX: u32 = 60;
 
-/// Goes on with the log in a folder, or starts one, and gives `commands` commands. `life` decides how many steps lie
-/// between them; what the commands are is decided by `seed` alone.
-pub fn write(folder: &Path, seed: u64, life: u64, commands: u64) -> Result<()> {
+/// What a writer does if nobody kills it.
+#[derive(Debug, Clone, Copy)]
+pub struct Script {
+    /// Decides the log's settings and what each command is, and is the same for all that write it.
+    pub seed: u64,
+    /// Decides how many steps lie between commands.
+    pub life: u64,
+    /// How many commands are given.
+    pub commands: u64,
+}
+
+/// Goes on with the log in a folder, or starts one.
+pub fn write(folder: &Path, script: Script) -> Result<()> {
+    let Script { seed, life, commands } = script;
     say("opening")?;
     let (mut scene, ready) = open(folder, seed)?;
     let first = 1 + last_number(folder)?;
@@ -30,7 +41,7 @@ pub fn write(folder: &Path, seed: u64, life: u64, commands: u64) -> Result<()> {
     let mut random = Random::new(life, "life");
     let mut waiting = VecDeque::new();
     for number in first..first + commands {
-        give(&mut scene, command(seed, number))?;
+        give(&mut scene, &command(seed, number))?;
         let log = scene.log().context("the scene has lost its log")?;
         waiting.push_back((number, log.position()));
         if waiting.len() > WAITING_MAX || random.below(3) == 0 {
@@ -40,13 +51,13 @@ pub fn write(folder: &Path, seed: u64, life: u64, commands: u64) -> Result<()> {
         scene.run_steps(u64::from(random.below(STEPS_MAX)))?;
     }
     scene.sync_log()?;
-    acknowledge(&mut waiting, scene.log().map_or(0, |log| log.durable()))?;
+    acknowledge(&mut waiting, scene.log().map_or(0, WorldLog::durable))?;
     scene.close_log()?;
     Ok(())
 }
 
 /// Gives a command, again if the disk was too far behind for it.
-fn give(scene: &mut Scene, command: WorldCommand) -> Result<()> {
+fn give(scene: &mut Scene, command: &WorldCommand) -> Result<()> {
     loop {
         match scene.apply(command.clone()) {
             Err(CommandError::Log(LogError::Behind)) => scene.sync_log()?,
