@@ -23,10 +23,10 @@ const WAITING_BYTES_MAX: usize = 8 << 20;
 
 pub(crate) fn measure(suite: &mut Suite) -> anyhow::Result<()> {
     if suite.wants("log/append") {
-        measure_one(suite, "log/append", |folder| entries(folder))?;
+        measure_one(suite, "log/append", entries)?;
     }
     if suite.wants("log/append_scene") {
-        measure_one(suite, "log/append_scene", |folder| commands(folder))?;
+        measure_one(suite, "log/append_scene", commands)?;
     }
     Ok(())
 }

@@ -70,10 +70,10 @@ fn a_run_that_was_killed_ends_in_the_same_bits_when_it_is_started_again() {
 /// Waits until a log has more than so many steps, or its writer has ended: then true.
 fn wait_for_steps(log: &Path, steps: u64, child: &mut std::process::Child) -> bool {
     loop {
-        if child.try_wait().unwrap().is_some() {
+        if child.try_wait().expect("the child is ours").is_some() {
             return true;
         }
-        let written = run(&["inspect", log.to_str().unwrap(), "--json"]);
+        let written = run(&["inspect", log.to_str().expect("the child is ours"), "--json"]);
         let found = serde_json::from_str::<Value>(&written.stdout).ok().and_then(|log| log["steps"].as_u64());
         if found.is_some_and(|found| found > steps) {
             return false;

@@ -17,12 +17,12 @@ fn log(closed: bool) -> (Simulated, Vec<(u64, Entry)>) {
     let storage = Simulated::default();
     let (mut model, mut random) = (Model::default(), Random::new(5, "damage"));
     loop {
-        live(&storage, LAYOUT, &mut model, &mut random).unwrap();
-        let history = History::read(&storage).unwrap();
+        live(&storage, LAYOUT, &mut model, &mut random).expect("the log works");
+        let history = History::read(&storage).expect("the log works");
         let bytes: u64 = history.segments.iter().map(|segment| segment.bytes).sum();
         let ends_closed = history.segments.iter().all(|segment| segment.closed);
         if bytes > 60 << 10 && ends_closed == closed {
-            let entries = written(&history, &storage).unwrap();
+            let entries = written(&history, &storage).expect("the log works");
             assert!(history.segments.len() > 3 && history.torn.is_none());
             return (storage, entries);
         }
@@ -39,7 +39,7 @@ fn flip_every_bit(closed: bool, part: usize, parts: usize) {
     let (storage, before) = log(closed);
     let mut accepted = 0;
     for name in storage.names_like(".log") {
-        let len = downbeat_world::Storage::read(&storage, &name).unwrap().len();
+        let len = downbeat_world::Storage::read(&storage, &name).expect("the log works").len();
         for bit in (0..len * 8).skip(part).step_by(parts) {
             let flip = |bytes: &mut Vec<u8>| bytes[bit / 8] ^= 1 << (bit % 8);
             storage.damage(&name, flip);

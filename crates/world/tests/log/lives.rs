@@ -86,7 +86,9 @@ fn group(model: &mut Model, random: &mut Random, sender: &BatchSender<LogParcel,
             5 => {
                 let snapshot = parcel(step);
                 let weight = snapshot.bytes.len();
-                sender.push_parcel(LogParcel::Snapshot(snapshot), weight).unwrap();
+                sender
+                    .push_parcel(LogParcel::Snapshot(snapshot), weight)
+                    .expect("the queue and the log work");
                 let position = 0; // Filled in when it is compared.
                 let (len, hash) = (weight as u64, xxh3_64(&snapshot_bytes(step)).to_le_bytes());
                 let snapshot =
@@ -97,7 +99,7 @@ fn group(model: &mut Model, random: &mut Random, sender: &BatchSender<LogParcel,
             6 if random.below(4) == 0 => {
                 // Where few snapshots are kept, none before the newest may be left to start from.
                 let to = if model.keeps_all { u64::from(random.below(step as u32 + 1)) } else { step };
-                sender.push_parcel(LogParcel::Rewound { to }, 16).unwrap();
+                sender.push_parcel(LogParcel::Rewound { to }, 16).expect("the queue and the log work");
                 model.step = to;
                 entries.push(Entry::Rewound { to });
                 continue;
@@ -109,7 +111,9 @@ fn group(model: &mut Model, random: &mut Random, sender: &BatchSender<LogParcel,
                 Entry::Steps(StepRun { first: step + 1, now_nanos: model.step * 10, hashes })
             }
         };
-        sender.push(&postcard::to_stdvec(&entry).unwrap()).unwrap();
+        sender
+            .push(&postcard::to_stdvec(&entry).expect("the queue and the log work"))
+            .expect("the queue and the log work");
         entries.push(entry);
     }
     entries
@@ -142,7 +146,7 @@ impl Model {
             Err(LogError::Missing) if self.acknowledged.is_empty() => return,
             Err(error) => panic!("a crash must not make a log unreadable: {error}"),
         };
-        let found = written(&history, storage).unwrap();
+        let found = written(&history, storage).expect("the queue and the log work");
         let with_doubt: Vec<_> = self.acknowledged.iter().chain(&self.in_doubt).cloned().collect();
         let is = |expected: &[Entry]| {
             history.position as usize == expected.len()
@@ -163,7 +167,7 @@ impl Model {
         self.in_doubt.clear();
         self.step = history.step;
         for snapshot in &history.snapshots {
-            let bytes = history.snapshot(storage, snapshot).unwrap();
+            let bytes = history.snapshot(storage, snapshot).expect("the queue and the log work");
             assert_eq!(bytes, snapshot_bytes(snapshot.step), "a snapshot of step {}", snapshot.step);
         }
         assert!(!history.snapshots.is_empty(), "there is always something to start from");

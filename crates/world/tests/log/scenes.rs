@@ -14,8 +14,8 @@ use glam::Vec3;
 fn scene() -> Scene {
     let mut scene = Scene::new("lab", 7, Registry::builtin());
     scene.world_mut().spawn("cup", Pose::IDENTITY);
-    let settings = "entity = \"cup\"\nposition_noise = 0.1\n".parse().unwrap();
-    scene.add("pose_sensor", "tracker", &settings, None).unwrap();
+    let settings = "entity = \"cup\"\nposition_noise = 0.1\n".parse().expect("the scene and its log work");
+    scene.add("pose_sensor", "tracker", &settings, None).expect("the scene and its log work");
     scene
 }
 
@@ -35,7 +35,7 @@ fn command(random: &mut Random) -> WorldCommand {
         0 => WorldCommand::Spawn { components: vec![Pose::at(Vec3::X * random.unit() as f32).into()] },
         1 => WorldCommand::Time(Edit::SetRate {
             runner: RunnerId::CAPTURE,
-            rate: Rate::hz(10 + random.below(90)).unwrap(),
+            rate: Rate::hz(10 + random.below(90)).expect("the scene and its log work"),
         }),
         2 => WorldCommand::Configure {
             subsystem: "tracker".to_owned(),
@@ -51,9 +51,9 @@ fn command(random: &mut Random) -> WorldCommand {
 
 /// The hashes of every step of a log, found by playing it.
 fn played(folder: &Path) -> (Vec<u64>, u64) {
-    let mut player = Player::open(folder, Registry::builtin()).unwrap();
+    let mut player = Player::open(folder, Registry::builtin()).expect("the scene and its log work");
     let mut hashes = Vec::new();
-    player.verify(|scene| hashes.push(scene.state_hashes().total)).unwrap();
+    player.verify(|scene| hashes.push(scene.state_hashes().total)).expect("the scene and its log work");
     (hashes, player.history().commands)
 }
 

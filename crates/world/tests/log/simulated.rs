@@ -3,8 +3,9 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::io;
-use std::sync::{Arc, Mutex};
+use std::sync::Arc;
 
+use downbeat_threading::sync::Mutex;
 use downbeat_world::{Random, Storage, StorageFile};
 
 const SECTOR: usize = 512;
@@ -60,7 +61,7 @@ pub(crate) struct SimulatedFile {
 impl Simulated {
     pub(crate) fn with_faults(self, faults: Faults) -> Self {
         {
-            let mut inner = self.0.lock().unwrap();
+            let mut inner = self.0.lock();
             inner.faults = faults;
             inner.operations = 0;
         }
@@ -69,7 +70,7 @@ impl Simulated {
 
     /// What is on the disk after the power came back.
     pub(crate) fn crashed(&self, random: &mut Random) -> Self {
-        let inner = self.0.lock().unwrap();
+        let inner = self.0.lock();
         let files: Vec<Content> = inner.files.iter().map(|content| content.crashed(random)).collect();
         let mut names = inner.lasting_names.clone();
         for change in &inner.pending {
@@ -83,7 +84,7 @@ impl Simulated {
 
     /// A copy as it is now, without a crash: everything lasts.
     pub(crate) fn copied(&self) -> Self {
-        let inner = self.0.lock().unwrap();
+        let inner = self.0.lock();
         let files = inner.files.iter().map(|content| Content::lasting(content.seen.clone())).collect();
         let (names, lasting_names) = (inner.names.clone(), inner.names.clone());
         Self(Arc::new(Mutex::new(Inner { files, names, lasting_names, ..Inner::default() })))
@@ -91,14 +92,14 @@ impl Simulated {
 
     /// Changes the bytes of a file.
     pub(crate) fn damage(&self, name: &str, change: impl FnOnce(&mut Vec<u8>)) {
-        let mut inner = self.0.lock().unwrap();
+        let mut inner = self.0.lock();
         let file = inner.names[name];
         change(&mut inner.files[file].seen);
     }
 
     /// The names of files that end like this, in order.
     pub(crate) fn names_like(&self, end: &str) -> Vec<String> {
-        self.0.lock().unwrap().names.keys().filter(|name| name.ends_with(end)).cloned().collect()
+        self.0.lock().names.keys().filter(|name| name.ends_with(end)).cloned().collect()
     }
 }
 
@@ -172,16 +173,16 @@ impl Storage for Simulated {
     type File = SimulatedFile;
 
     fn list(&self) -> io::Result<Vec<String>> {
-        Ok(self.0.lock().unwrap().names.keys().cloned().collect())
+        Ok(self.0.lock().names.keys().cloned().collect())
     }
 
     fn read(&self, name: &str) -> io::Result<Vec<u8>> {
-        let inner = self.0.lock().unwrap();
+        let inner = self.0.lock();
         Ok(inner.files[inner.file(name)?].seen.clone())
     }
 
     fn create(&self, name: &str) -> io::Result<SimulatedFile> {
-        let mut inner = self.0.lock().unwrap();
+        let mut inner = self.0.lock();
         let operation = inner.operate()?;
         if inner.faults.full_at.is_some_and(|at| operation >= at) {
             return Err(io::Error::from(io::ErrorKind::StorageFull));
@@ -193,12 +194,12 @@ impl Storage for Simulated {
     }
 
     fn open(&self, name: &str) -> io::Result<SimulatedFile> {
-        let file = self.0.lock().unwrap().file(name)?;
+        let file = self.0.lock().file(name)?;
         Ok(SimulatedFile { folder: self.clone(), file })
     }
 
     fn rename(&self, from: &str, to: &str) -> io::Result<()> {
-        let mut inner = self.0.lock().unwrap();
+        let mut inner = self.0.lock();
         inner.operate()?;
         let file = inner.file(from)?;
         inner.change_name(NameChange::Move(from.to_owned(), to.to_owned(), file));
@@ -206,7 +207,7 @@ impl Storage for Simulated {
     }
 
     fn remove(&self, name: &str) -> io::Result<()> {
-        let mut inner = self.0.lock().unwrap();
+        let mut inner = self.0.lock();
         inner.operate()?;
         inner.file(name)?;
         inner.change_name(NameChange::Remove(name.to_owned()));
@@ -214,7 +215,7 @@ impl Storage for Simulated {
     }
 
     fn sync_names(&self) -> io::Result<()> {
-        let mut inner = self.0.lock().unwrap();
+        let mut inner = self.0.lock();
         let operation = inner.operate()?;
         if inner.faults.sync_fails_at == Some(operation) {
             return Err(io::Error::other("the disk does not answer"));
@@ -227,7 +228,7 @@ impl Storage for Simulated {
 
 impl StorageFile for SimulatedFile {
     fn write_at(&mut self, offset: u64, bytes: &[u8]) -> io::Result<usize> {
-        let mut inner = self.folder.0.lock().unwrap();
+        let mut inner = self.folder.0.lock();
         let operation = inner.operate()?;
         if inner.faults.full_at.is_some_and(|at| operation >= at) {
             return Err(io::Error::from(io::ErrorKind::StorageFull));
@@ -243,14 +244,14 @@ impl StorageFile for SimulatedFile {
     }
 
     fn set_len(&mut self, len: u64) -> io::Result<()> {
-        let mut inner = self.folder.0.lock().unwrap();
+        let mut inner = self.folder.0.lock();
         inner.operate()?;
         inner.files[self.file].seen.resize(len as usize, 0);
         Ok(())
     }
 
     fn sync(&mut self) -> io::Result<()> {
-        let mut inner = self.folder.0.lock().unwrap();
+        let mut inner = self.folder.0.lock();
         let operation = inner.operate()?;
         if inner.faults.sync_fails_at == Some(operation) {
             return Err(io::Error::other("the disk does not answer"));

@@ -56,7 +56,7 @@ pub(crate) fn run(args: &ReplayArgs) -> Result<(), Failure> {
         match played {
             Played::Command { .. } => commands += 1,
             Played::Step { step, .. } if step.is_multiple_of(REDRAW_EVERY) => {
-                bar.set_position(step - from_step)
+                bar.set_position(step - from_step);
             }
             Played::Step { .. } => {}
         }

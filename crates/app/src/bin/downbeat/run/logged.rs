@@ -3,7 +3,7 @@
 use std::path::{Path, PathBuf};
 
 use downbeat_app::registry;
-use downbeat_world::{Disk, History, LogError, LogLayout, LogSettings, Recovery, Scene};
+use downbeat_world::{Disk, History, LogError, LogLayout, LogSettings, Recovery, Scene, WorldLog};
 use serde::Serialize;
 
 use crate::failure::Failure;
@@ -65,7 +65,7 @@ fn failed(folder: &Path) -> impl Fn(LogError) -> Failure + '_ {
 
 /// Fails when nothing is acknowledged any more.
 pub(super) fn check(scene: &Scene) -> Result<(), LogError> {
-    match scene.log().and_then(|log| log.failure()) {
+    match scene.log().and_then(WorldLog::failure) {
         Some(failure) => Err(LogError::Ended(failure)),
         None => Ok(()),
     }
@@ -84,7 +84,7 @@ impl Logged {
     pub(super) fn close(&mut self, scene: &mut Scene) -> anyhow::Result<()> {
         self.steps = scene.time().steps();
         let synced = scene.sync_log();
-        self.durable_position = scene.log().map_or(0, |log| log.durable());
+        self.durable_position = scene.log().map_or(0, WorldLog::durable);
         let closed = scene.close_log();
         Ok(synced.and(closed)?)
     }
