@@ -38,7 +38,8 @@ fn golden() -> PathBuf {
 
 /// Reads a log and plays it from its first snapshot, every hash compared.
 fn totals(folder: &Path) -> Totals {
-    let mut player = Player::open(folder, Registry::builtin()).unwrap();
+    let mut player =
+        Player::open(folder, Registry::builtin()).expect("golden logs are made and read without an error");
     player.verify(|_| ()).unwrap_or_else(|error| panic!("{}: {error}", folder.display()));
     let (history, scene) = (player.history(), player.scene());
     assert_eq!((history.now_nanos, history.step), (scene.time().now().as_nanos(), scene.time().steps()));
@@ -61,7 +62,9 @@ fn totals(folder: &Path) -> Totals {
 fn every_log_that_was_ever_written_plays() {
     let names = folders();
     let file = golden().join("totals.toml");
-    let known: BTreeMap<String, Totals> = toml::from_str(&fs::read_to_string(file).unwrap()).unwrap();
+    let known: BTreeMap<String, Totals> =
+        toml::from_str(&fs::read_to_string(file).expect("golden logs are made and read without an error"))
+            .expect("golden logs are made and read without an error");
     assert_eq!(names, known.keys().cloned().collect::<Vec<_>>(), "folders and totals.toml go together");
     for (name, expected) in known {
         assert_eq!(totals(&golden().join(&name)), expected, "{name}");
@@ -72,14 +75,15 @@ fn every_log_that_was_ever_written_plays() {
 fn every_log_that_was_ever_written_can_be_continued() {
     for name in folders() {
         // A copy: to continue a log is to write to it.
-        let copy = tempfile::tempdir().unwrap();
+        let copy = tempfile::tempdir().expect("golden logs are made and read without an error");
         copy_files(&golden().join(&name), copy.path());
-        let before = History::read(&Disk::new(copy.path())).unwrap();
-        let (mut scene, recovery) =
-            Scene::continue_log(copy.path(), Registry::builtin(), settings(None)).unwrap();
+        let before =
+            History::read(&Disk::new(copy.path())).expect("golden logs are made and read without an error");
+        let (mut scene, recovery) = Scene::continue_log(copy.path(), Registry::builtin(), settings(None))
+            .expect("golden logs are made and read without an error");
         assert!(recovery.torn.is_none() && recovery.passed_over.is_empty(), "{name}: {recovery:?}");
-        scene.run_steps(40).unwrap();
-        scene.close_log().unwrap();
+        scene.run_steps(40).expect("golden logs are made and read without an error");
+        scene.close_log().expect("golden logs are made and read without an error");
         assert_eq!(totals(copy.path()).last_step, before.step + 40, "{name}");
     }
 }
@@ -96,9 +100,13 @@ fn the_format_that_is_written_now_has_its_golden_logs() {
 fn folders() -> Vec<String> {
     static WRITTEN: Once = Once::new();
     WRITTEN.call_once(write_missing);
-    let entries = fs::read_dir(golden()).unwrap().map(Result::unwrap);
+    let entries = fs::read_dir(golden())
+        .expect("golden logs are made and read without an error")
+        .map(|entry| entry.expect("the golden logs can be listed"));
     let folders = entries.filter(|entry| entry.path().is_dir());
-    let mut names: Vec<String> = folders.map(|entry| entry.file_name().into_string().unwrap()).collect();
+    let mut names: Vec<String> = folders
+        .map(|entry| entry.file_name().into_string().expect("golden logs are made and read without an error"))
+        .collect();
     names.sort();
     names
 }
@@ -111,26 +119,32 @@ fn write_missing() {
     }
     let file = golden().join("totals.toml");
     let text = fs::read_to_string(&file).unwrap_or_default();
-    let mut known: BTreeMap<String, Totals> = toml::from_str(&text).unwrap();
+    let mut known: BTreeMap<String, Totals> =
+        toml::from_str(&text).expect("golden logs are made and read without an error");
     for (story, tell) in STORIES {
         let name = format!("v{LOG_VERSION}-{story}");
         let folder = golden().join(&name);
         if folder.exists() {
             continue;
         }
-        let made = tempfile::tempdir().unwrap();
-        fs::create_dir_all(&folder).unwrap();
+        let made = tempfile::tempdir().expect("golden logs are made and read without an error");
+        fs::create_dir_all(&folder).expect("golden logs are made and read without an error");
         tell(made.path(), &folder);
         known.insert(name, totals(&folder));
     }
-    fs::write(&file, toml::to_string(&known).unwrap()).unwrap();
+    fs::write(&file, toml::to_string(&known).expect("golden logs are made and read without an error"))
+        .expect("golden logs are made and read without an error");
 }
 
 /// Copies the files of a log, without its lock.
 fn copy_files(from: &Path, to: &Path) {
-    for entry in fs::read_dir(from).unwrap().map(Result::unwrap) {
+    for entry in fs::read_dir(from)
+        .expect("golden logs are made and read without an error")
+        .map(|entry| entry.expect("the golden logs can be listed"))
+    {
         if entry.file_name() != "lock" {
-            fs::copy(entry.path(), to.join(entry.file_name())).unwrap();
+            fs::copy(entry.path(), to.join(entry.file_name()))
+                .expect("golden logs are made and read without an error");
         }
     }
 }
@@ -146,8 +160,12 @@ const STORIES: [(&str, Story); 4] =
 fn scene() -> Scene {
     let mut scene = Scene::new("golden", 7, Registry::builtin());
     scene.world_mut().spawn("cup", Pose::IDENTITY);
-    let settings = "entity = \"cup\"\nposition_noise = 0.1\n".parse().unwrap();
-    scene.add("pose_sensor", "tracker", &settings, None).unwrap();
+    let settings = "entity = \"cup\"\nposition_noise = 0.1\n"
+        .parse()
+        .expect("golden logs are made and read without an error");
+    scene
+        .add("pose_sensor", "tracker", &settings, None)
+        .expect("golden logs are made and read without an error");
     scene
 }
 
@@ -171,7 +189,10 @@ fn commands() -> Vec<WorldCommand> {
         WorldCommand::Spawn { components: vec![Pose::at(Vec3::X).into()] },
         WorldCommand::Set { entity: cup, component: Pose::at(Vec3::new(0.1, 0.2, 0.3)).into() },
         configure("position_noise = 0.25"),
-        WorldCommand::Time(Edit::SetRate { runner: RunnerId::CAPTURE, rate: Rate::hz(40).unwrap() }),
+        WorldCommand::Time(Edit::SetRate {
+            runner: RunnerId::CAPTURE,
+            rate: Rate::hz(40).expect("golden logs are made and read without an error"),
+        }),
         WorldCommand::Remove { entity: EntityId::new(2), kind: downbeat_world::ComponentKind::Pose },
         WorldCommand::Despawn { entity: EntityId::new(2) },
     ]
@@ -186,26 +207,28 @@ fn run(scene: &mut Scene, rounds: u64) {
         let moved =
             (round % 4 == 0).then_some(WorldCommand::Set { entity: EntityId::new(1), component: moved });
         if let Some(command) = commands.next().or(moved) {
-            scene.apply(command).unwrap();
+            scene.apply(command).expect("golden logs are made and read without an error");
         }
-        scene.run_steps(1 + u64::from(random.below(12))).unwrap();
-        scene.sync_log().unwrap();
+        scene
+            .run_steps(1 + u64::from(random.below(12)))
+            .expect("golden logs are made and read without an error");
+        scene.sync_log().expect("golden logs are made and read without an error");
     }
 }
 
 /// Ended in order.
 fn closed(made: &Path, kept: &Path) {
     let mut scene = scene();
-    scene.start_log(made, settings(None)).unwrap();
+    scene.start_log(made, settings(None)).expect("golden logs are made and read without an error");
     run(&mut scene, 20);
-    scene.close_log().unwrap();
+    scene.close_log().expect("golden logs are made and read without an error");
     copy_files(made, kept);
 }
 
 /// As a process leaves it that is killed: the last segment has the length that it was made with.
 fn open(made: &Path, kept: &Path) {
     let mut scene = scene();
-    scene.start_log(made, settings(None)).unwrap();
+    scene.start_log(made, settings(None)).expect("golden logs are made and read without an error");
     run(&mut scene, 12);
     copy_files(made, kept);
 }
@@ -213,30 +236,35 @@ fn open(made: &Path, kept: &Path) {
 /// With time that was skipped, gone back in twice, and continued by another process.
 fn rewound(made: &Path, kept: &Path) {
     let mut first = scene();
-    first.start_log(made, settings(None)).unwrap();
+    first.start_log(made, settings(None)).expect("golden logs are made and read without an error");
     run(&mut first, 8);
-    first.rewind_to(20).unwrap();
-    first.apply(WorldCommand::Time(Edit::SetMode(TimeMode::GameRealtime))).unwrap();
+    first.rewind_to(20).expect("golden logs are made and read without an error");
+    first
+        .apply(WorldCommand::Time(Edit::SetMode(TimeMode::GameRealtime)))
+        .expect("golden logs are made and read without an error");
     for millis in [50, 900, 20, 20, 700, 40] {
-        first.tick(Duration::from_millis(millis)).unwrap();
+        first.tick(Duration::from_millis(millis)).expect("golden logs are made and read without an error");
     }
     assert!(first.time().skipped_time() > Duration::from_millis(500), "the story skips");
     drop(first);
-    let (mut second, _) = Scene::continue_log(made, Registry::builtin(), settings(None)).unwrap();
-    second.run_steps(15).unwrap();
+    let (mut second, _) = Scene::continue_log(made, Registry::builtin(), settings(None))
+        .expect("golden logs are made and read without an error");
+    second.run_steps(15).expect("golden logs are made and read without an error");
     let back = second.time().steps() - 20;
-    second.rewind_to(back).unwrap();
-    second.apply(WorldCommand::Spawn { components: Vec::new() }).unwrap();
-    second.run_steps(30).unwrap();
-    second.close_log().unwrap();
+    second.rewind_to(back).expect("golden logs are made and read without an error");
+    second
+        .apply(WorldCommand::Spawn { components: Vec::new() })
+        .expect("golden logs are made and read without an error");
+    second.run_steps(30).expect("golden logs are made and read without an error");
+    second.close_log().expect("golden logs are made and read without an error");
     copy_files(made, kept);
 }
 
 /// With only two snapshots kept, and nothing of what came before them.
 fn trimmed(made: &Path, kept: &Path) {
     let mut scene = scene();
-    scene.start_log(made, settings(Some(2))).unwrap();
+    scene.start_log(made, settings(Some(2))).expect("golden logs are made and read without an error");
     run(&mut scene, 40);
-    scene.close_log().unwrap();
+    scene.close_log().expect("golden logs are made and read without an error");
     copy_files(made, kept);
 }

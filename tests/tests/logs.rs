@@ -7,9 +7,9 @@ use downbeat_tests::{Plan, Recording, record, rounds, verify};
 
 /// Writes a log and runs it again.
 fn replays(recording: Recording<'_>) {
-    let folder = tempfile::tempdir().unwrap();
-    record(recording, folder.path(), |_| ()).unwrap();
-    let totals = verify(folder.path(), |_| ()).unwrap();
+    let folder = tempfile::tempdir().expect("a log is written and run again");
+    record(recording, folder.path(), |_| ()).expect("a log is written and run again");
+    let totals = verify(folder.path(), |_| ()).expect("a log is written and run again");
     let Recording { steps, command_every, .. } = recording;
     assert_eq!((totals.steps, totals.commands), (steps, steps.div_ceil(command_every)), "{recording:?}");
 }
