@@ -3,6 +3,8 @@
 //! Method: shipped scenes with commands of all kinds, every hash compared; processes that are killed. At length with
 //! `cargo xtask replay` and `cargo xtask kill`.
 
+use std::path::Path;
+
 use downbeat_tests::{Plan, Recording, record, rounds, verify};
 
 /// Writes a log and runs it again.
@@ -38,9 +40,10 @@ fn scenes_of_every_other_kind_replay() {
 
 #[test]
 fn a_killed_process_has_lost_nothing_that_it_acknowledged() {
-    let folder = tempfile::tempdir().unwrap();
-    let (program, seed) = (env!("CARGO_BIN_EXE_kill").into(), 1);
-    let plan = Plan { rounds: 40, seed, program, folder: folder.path().to_owned() };
+    // Not a folder that goes with the test: the log of a failure is kept in it.
+    let folder = Path::new(env!("CARGO_TARGET_TMPDIR")).join("kill");
+    std::fs::create_dir_all(&folder).unwrap();
+    let plan = Plan { rounds: 40, seed: 1, program: env!("CARGO_BIN_EXE_kill").into(), folder };
     let totals = rounds(&plan, |_| ()).unwrap();
     assert!(totals.acks > 0 && totals.running > 0, "{totals}");
     assert_eq!(totals.rounds, plan.rounds);
