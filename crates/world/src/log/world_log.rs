@@ -57,8 +57,10 @@ pub struct WorldLog {
     /// Steps that were not handed over yet.
     run: StepRun,
     record: Vec<u8>,
-    /// What steps and the entry behind them are put together in.
-    handed: Vec<u8>,
+    /// Entries that were put together and not handed over yet: how many they are, and since how many steps.
+    gathered: Vec<u8>,
+    gathered_count: u64,
+    gathered_steps: usize,
     parts_memo: PartsMemo,
     step: u64,
     skipped: Duration,
@@ -137,7 +139,9 @@ impl WorldLog {
             base,
             run: StepRun::default(),
             record: Vec::new(),
-            handed: Vec::new(),
+            gathered: Vec::new(),
+            gathered_count: 0,
+            gathered_steps: 0,
             parts_memo: PartsMemo::default(),
             step,
             skipped,
@@ -182,7 +186,7 @@ impl WorldLog {
 
     /// Hands over all steps that were noted, and waits until everything is on the disk.
     pub(crate) fn sync(&mut self) -> Result<(), LogError> {
-        self.hand_over_steps()?;
+        self.hand_over()?;
         self.wait(self.position())
     }
 
@@ -199,7 +203,7 @@ impl WorldLog {
             let what = format!("a command of {} bytes, more than {COMMAND_BYTES_MAX}", self.record.len());
             return Err(LogError::Encode { what });
         }
-        if !self.sender.has_room(self.record.len() + RUN_BYTES_MAX) {
+        if !self.sender.has_room(self.record.len() + self.gathered.len() + RUN_BYTES_MAX) {
             return Err(LogError::Behind);
         }
         Ok(())
@@ -209,7 +213,7 @@ impl WorldLog {
     /// waits for its position hears of it.
     pub(crate) fn commit_prepared(&mut self, skipped: Duration) {
         let record = std::mem::take(&mut self.record);
-        let noted = self.go_on(skipped).and_then(|()| self.hand_over(&record));
+        let noted = self.go_on(skipped).and_then(|()| self.gather(&record)).and_then(|()| self.hand_over());
         self.record = record;
         self.note(noted);
     }
@@ -227,7 +231,7 @@ impl WorldLog {
             self.step = step;
             self.run.now_nanos = now.as_nanos();
             self.run.hashes.push(hashes);
-            if self.run.hashes.len() >= STEP_RUN_MAX { self.hand_over_steps() } else { Ok(()) }
+            if self.run.hashes.len() >= STEP_RUN_MAX { self.gather(&[]) } else { Ok(()) }
         });
         self.note(noted);
     }
@@ -263,7 +267,7 @@ impl WorldLog {
     pub(crate) fn snapshot(&mut self, now: SimTime, saved: Result<Vec<u8>, LogError>) {
         self.next_snapshot = now.saturating_add(self.settings.snapshot_every);
         let noted = saved.and_then(|bytes| {
-            self.hand_over_steps()?;
+            self.hand_over()?;
             self.parts_memo.forget();
             let weight = bytes.len();
             let parcel = SnapshotParcel { step: self.step, now_nanos: now.as_nanos(), bytes };
@@ -282,7 +286,7 @@ impl WorldLog {
 
     /// Writes what is left and ends the log.
     pub(crate) fn close(mut self) -> Result<(), LogError> {
-        let handed_over = self.hand_over_steps();
+        let handed_over = self.hand_over();
         self.end();
         handed_over?;
         self.failure().map_or(Ok(()), |failure| Err(LogError::Ended(failure)))
@@ -304,34 +308,47 @@ impl WorldLog {
         Ok(())
     }
 
-    fn hand_over_steps(&mut self) -> Result<(), LogError> {
-        if self.run.hashes.is_empty() { Ok(()) } else { self.hand_over(&[]) }
+    /// Puts the steps that were noted and the entry behind them, if there is one, with what waits to be handed over.
+    ///
+    /// Steps alone are handed over some hundreds at a time: nobody waits for them, and what a crash takes of them is run
+    /// again to the same bits. Waking the writer for each would cost more than noting them.
+    fn gather(&mut self, behind: &[u8]) -> Result<(), LogError> {
+        if !self.run.hashes.is_empty() {
+            let steps = Entry::Steps(std::mem::take(&mut self.run));
+            let appended = append_entry(&mut self.gathered, &steps);
+            if let Entry::Steps(mut run) = steps {
+                self.gathered_steps += run.hashes.len();
+                run.hashes.clear();
+                self.run = run;
+            }
+            appended?;
+            self.gathered_count += 1;
+        }
+        self.gathered.extend_from_slice(behind);
+        self.gathered_count += u64::from(!behind.is_empty());
+        if self.gathered_steps >= GATHERED_STEPS_MAX { self.hand_over() } else { Ok(()) }
     }
 
-    /// Hands over the steps that were gathered and the entry behind them, if there is one, for one commit: a sync is
-    /// what everything else waits for.
-    fn hand_over(&mut self, behind: &[u8]) -> Result<(), LogError> {
-        if self.run.hashes.is_empty() {
-            return self.sender.push(behind).map(|_| ()).map_err(ended);
+    /// Hands over all that was noted, for one commit: a sync is what everything else waits for.
+    fn hand_over(&mut self) -> Result<(), LogError> {
+        if !self.run.hashes.is_empty() {
+            self.gather(&[])?;
         }
-        let steps = Entry::Steps(std::mem::take(&mut self.run));
-        self.handed.clear();
-        let appended = append_entry(&mut self.handed, &steps);
-        if let Entry::Steps(mut run) = steps {
-            run.hashes.clear();
-            self.run = run;
+        // Nothing was noted, or it was so much that it went by itself.
+        if self.gathered_count == 0 {
+            return Ok(());
         }
-        appended?;
-        self.handed.extend_from_slice(behind);
-        let count = 1 + u64::from(!behind.is_empty());
-        self.sender.push_together(&self.handed, count).map(|_| ()).map_err(ended)
+        let pushed = self.sender.push_together(&self.gathered, self.gathered_count);
+        self.gathered.clear();
+        (self.gathered_count, self.gathered_steps) = (0, 0);
+        pushed.map(|_| ()).map_err(ended)
     }
 
     /// An entry, behind the steps before it.
     fn push(&mut self, entry: &Entry) -> Result<(), LogError> {
         let mut record = std::mem::take(&mut self.record);
         record.clear();
-        let pushed = append_entry(&mut record, entry).and_then(|()| self.hand_over(&record));
+        let pushed = append_entry(&mut record, entry).and_then(|()| self.gather(&record));
         self.record = record;
         pushed
     }
@@ -354,11 +371,13 @@ impl WorldLog {
 
 impl Drop for WorldLog {
     fn drop(&mut self) {
-        let _ = self.hand_over_steps();
+        let _ = self.hand_over();
         self.end();
     }
 }
 
+/// How many steps are handed over at once, when nothing else is.
+const GATHERED_STEPS_MAX: usize = 256;
 /// More than a run of steps takes.
 const RUN_BYTES_MAX: usize = 64 + STEP_RUN_MAX * 16;
 
