@@ -46,8 +46,9 @@ const CHECKS: &[Step] = &[
 /// After all the others, when asked for: it takes a build and a test run per mutant.
 const MUTANTS: Step = Step { name: "mutants", run: |workspace| mutants::run(workspace, Kind::Tests, None) };
 
-/// Enough for every kind of moment to come up; `cargo xtask kill` runs more.
-const KILLS: kill::Plan = kill::Plan { rounds: 500, seed: 1 };
+/// Enough for every kind of moment to come up, and for 500 kills: up to a fifth of the processes end by themselves first.
+/// `cargo xtask kill` runs more.
+const KILLS: kill::Plan = kill::Plan { rounds: 700, seed: 1 };
 
 const EXAMPLES_PACKAGE: &str = "downbeat-examples";
 /// Opens a window until it is closed: that is a step of its own.
