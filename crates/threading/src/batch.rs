@@ -40,9 +40,6 @@ pub struct Placed<P> {
 /// Why something was not pushed or will not be settled.
 #[derive(Debug, Clone, PartialEq, Eq, Error)]
 pub enum BatchError<E> {
-    /// The worker is too far behind. Nothing was pushed.
-    #[error("the queue is full; push again when some of it is settled")]
-    Full,
     /// The worker has failed, for good.
     #[error("{0}")]
     Failed(E),
@@ -122,18 +119,7 @@ pub fn batches<P, E: Clone>(weight_max: usize) -> (BatchSender<P, E>, BatchRecei
 }
 
 impl<P, E: Clone> BatchSender<P, E> {
-    /// Pushes a record if there is room. Returns its position: records and parcels count from 1.
-    pub fn try_push(&self, record: &[u8]) -> Result<u64, BatchError<E>> {
-        let mut state = self.shared.state.lock();
-        state.check()?;
-        if !self.shared.has_room(&state, record.len()) {
-            return Err(BatchError::Full);
-        }
-        state.filling.bytes.extend_from_slice(record);
-        Ok(self.pushed(state, record.len(), 1))
-    }
-
-    /// Pushes a record, waiting for room.
+    /// Pushes a record, waiting for room. Returns its position: records and parcels count from 1.
     pub fn push(&self, record: &[u8]) -> Result<u64, BatchError<E>> {
         self.push_together(record, 1)
     }

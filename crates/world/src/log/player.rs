@@ -171,7 +171,7 @@ pub(crate) fn play_to<S: Storage>(
     history.for_each_from(storage, position, |at, entry| playing.entry(storage, at, entry))?;
     match playing.diverged {
         // Nothing came that could name it closer.
-        Some(diverged) => Err(diverged.error("the state".to_owned())),
+        Some(step) => Err(LogError::Diverged { step, what: "the state".to_owned() }),
         None => Ok(playing.position),
     }
 }
@@ -182,20 +182,9 @@ struct Playing<'a, F> {
     position: u64,
     to: u64,
     /// The first step whose hashes were others. Play goes on to the next entry that can name the difference.
-    diverged: Option<Divergence>,
+    diverged: Option<u64>,
     noted: NotedParts,
     each: F,
-}
-
-#[derive(Debug, Clone, Copy)]
-struct Divergence {
-    step: u64,
-}
-
-impl Divergence {
-    fn error(self, what: String) -> LogError {
-        LogError::Diverged { step: self.step, what }
-    }
 }
 
 impl<F> Playing<'_, F>
@@ -265,7 +254,7 @@ where
             return Err(LogError::Diverged { step, what: "the schedule: other callbacks ran".to_owned() });
         }
         if self.diverged.is_none() && self.scene.state_hash() != hashes.state() {
-            self.diverged = Some(Divergence { step });
+            self.diverged = Some(step);
         }
         Ok((self.each)(self.scene, Played::Step { step, hashes }))
     }
@@ -278,7 +267,9 @@ where
             return Ok(());
         };
         match noted.difference(self.scene) {
-            Some(what) => Err(diverged.error(format!("{what} (as of step {step})"))),
+            Some(what) => {
+                Err(LogError::Diverged { step: diverged, what: format!("{what} (as of step {step})") })
+            }
             None => Ok(()),
         }
     }
@@ -291,7 +282,7 @@ where
         match first_difference(self.scene.world(), &world) {
             Some((entity, kind)) => {
                 let what = format!("the {} of {entity} (as of step {})", kind.name(), snapshot.step);
-                Err(diverged.error(what))
+                Err(LogError::Diverged { step: diverged, what })
             }
             None => Ok(()),
         }

@@ -389,7 +389,7 @@ pub(crate) fn lock(disk: &Disk) -> Result<std::fs::File, LogError> {
 fn ended(error: BatchError<Arc<LogError>>) -> LogError {
     match error {
         BatchError::Failed(failure) => LogError::Ended(failure),
-        BatchError::Full | BatchError::Closed => LogError::NoLog,
+        BatchError::Closed => LogError::NoLog,
     }
 }
 

@@ -13,6 +13,7 @@ use serde::{Serialize, Serializer};
 use crate::cli::ExportArgs;
 use crate::failure::Failure;
 use crate::number::bytes;
+use crate::object;
 use crate::replay::progress;
 
 /// What was written. Stable: scripts read it.
@@ -44,11 +45,7 @@ pub(crate) fn run(args: &ExportArgs) -> Result<(), Failure> {
         messages: Messages(&summary),
     };
     let mut out = BufWriter::new(io::stdout().lock());
-    let written = if args.json {
-        serde_json::to_writer(&mut out, &report).map_err(io::Error::from).and_then(|()| out.write_all(b"\n"))
-    } else {
-        report.write_text(&mut out)
-    };
+    let written = if args.json { object::write(&mut out, &report) } else { report.write_text(&mut out) };
     written.and_then(|()| out.flush()).map_err(Failure::Output)
 }
 

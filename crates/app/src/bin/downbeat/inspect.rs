@@ -11,6 +11,7 @@ use serde::Serialize;
 use crate::cli::InspectArgs;
 use crate::failure::Failure;
 use crate::number::{bytes, count};
+use crate::object;
 use crate::paint::{Paint, Style};
 
 /// A log. Stable: scripts read it.
@@ -76,17 +77,20 @@ pub(crate) fn run(args: &InspectArgs) -> Result<(), Failure> {
     let mut out = BufWriter::new(io::stdout().lock());
     let written = if path.is_dir() {
         let report = LogReport::of(path)?;
-        if args.json { json(&mut out, &report) } else { report.write_text(&mut out, Paint::for_stdout()) }
+        if args.json {
+            object::write(&mut out, &report)
+        } else {
+            report.write_text(&mut out, Paint::for_stdout())
+        }
     } else {
         let report = SnapshotReport::of(path)?;
-        if args.json { json(&mut out, &report) } else { report.write_text(&mut out, Paint::for_stdout()) }
+        if args.json {
+            object::write(&mut out, &report)
+        } else {
+            report.write_text(&mut out, Paint::for_stdout())
+        }
     };
     written.and_then(|()| out.flush()).map_err(Failure::Output)
-}
-
-fn json(out: &mut impl Write, report: &impl Serialize) -> io::Result<()> {
-    serde_json::to_writer(&mut *out, report)?;
-    out.write_all(b"\n")
 }
 
 impl LogReport {

@@ -10,6 +10,7 @@ mod export;
 mod failure;
 mod inspect;
 mod number;
+mod object;
 mod order;
 mod paint;
 mod replay;

@@ -9,6 +9,7 @@ use serde::Serialize;
 
 use crate::cli::OrderArgs;
 use crate::failure::Failure;
+use crate::object;
 use crate::paint::{Paint, Style};
 
 /// One system. Stable: scripts read it.
@@ -47,11 +48,7 @@ fn row(entry: &OrderEntry) -> Row<'_> {
 }
 
 fn write_json(out: &mut impl Write, rows: &[Row<'_>]) -> io::Result<()> {
-    for row in rows {
-        serde_json::to_writer(&mut *out, row)?;
-        out.write_all(b"\n")?;
-    }
-    Ok(())
+    rows.iter().try_for_each(|row| object::write(out, row))
 }
 
 fn write_text(out: &mut impl Write, rows: &[Row<'_>], paint: Paint) -> io::Result<()> {

@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 use anyhow::Context as _;
-use downbeat_app::registry;
+use downbeat_app::{ExportFile, registry};
 use downbeat_time::{Clock, SimTime};
 use downbeat_world::{LogError, Played, Player, Scene};
 use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
@@ -15,6 +15,7 @@ use serde::Serialize;
 use crate::cli::ReplayArgs;
 use crate::failure::Failure;
 use crate::number::{count, factor, hex, real_time_factor};
+use crate::object;
 use crate::paint::{Paint, Style};
 
 /// Steps between two looks at the progress bar.
@@ -93,7 +94,7 @@ pub(crate) fn run(args: &ReplayArgs) -> Result<(), Failure> {
     };
     let mut out = BufWriter::new(io::stdout().lock());
     let written = if args.json {
-        serde_json::to_writer(&mut out, &outcome).map_err(io::Error::from).and_then(|()| out.write_all(b"\n"))
+        object::write(&mut out, &outcome)
     } else {
         outcome.write_text(&mut out, from_time, wall, Paint::for_stdout())
     };
@@ -124,12 +125,9 @@ fn write_snapshot(scene: &Scene, step: u64, out: Option<&Path>) -> Result<PathBu
     let path =
         out.map_or_else(|| PathBuf::from(format!("{}-step-{step}.snap", scene.name())), Path::to_owned);
     let written = scene.save().map_err(anyhow::Error::from).and_then(|bytes| {
-        let folder = path.parent().filter(|folder| !folder.as_os_str().is_empty()).unwrap_or(Path::new("."));
-        let mut file = tempfile::NamedTempFile::new_in(folder)?;
+        let mut file = ExportFile::create(&path)?;
         file.write_all(&bytes)?;
-        file.as_file().sync_all()?;
-        file.persist(&path)?;
-        Ok(())
+        Ok(file.keep()?)
     });
     written.with_context(|| format!("cannot write {}", path.display())).map_err(Failure::Run)?;
     Ok(path)

@@ -12,6 +12,7 @@ use serde::{Serialize, Serializer};
 
 use super::logged::Logged;
 use crate::number::{factor, hex, real_time_factor};
+use crate::object;
 use crate::paint::{Paint, Style};
 
 pub(super) struct Summary<'a> {
@@ -73,8 +74,7 @@ impl Summary<'_> {
             state_hash: hex(self.scene.state_hashes().total),
             log: self.logged,
         };
-        serde_json::to_writer(&mut *out, &object)?;
-        out.write_all(b"\n")
+        object::write(out, &object)
     }
 
     pub(super) fn write_text(&self, out: &mut impl Write, paint: Paint) -> io::Result<()> {

@@ -3,7 +3,7 @@
 //! Lines are written as the steps are taken: a pipe that is closed early costs no more than it read. The cycle is
 //! counted when all of them are out, because that may take a second.
 
-use std::io::{self, Write};
+use std::io::Write;
 
 use downbeat_time::{Cycle, SimTime};
 use serde::{Serialize, Serializer};
@@ -11,6 +11,7 @@ use serde::{Serialize, Serializer};
 use super::steps::{Step, Walk, index};
 use super::window::Window;
 use crate::failure::Failure;
+use crate::object;
 
 #[derive(Serialize)]
 struct StepLine<'a> {
@@ -66,20 +67,17 @@ pub(super) fn write(out: &mut impl Write, mut walk: Walk, window: Window) -> Res
             fired: Fired(named),
             shared: step.fired.is_shared(),
         };
-        write_line(out, &line).map_err(Failure::Output)?;
+        object::write(out, &line).map_err(Failure::Output)?;
     }
     out.flush().map_err(Failure::Output)?;
     let Cycle { cycle_nanos: cycle_ns, steps, shared_steps, .. } = walk.cycle();
-    write_line(out, &CycleLine { cycle_ns, steps, shared_steps }).map_err(Failure::Output)
-}
-
-fn write_line(out: &mut impl Write, line: &impl Serialize) -> io::Result<()> {
-    serde_json::to_writer(&mut *out, line)?;
-    out.write_all(b"\n")
+    object::write(out, &CycleLine { cycle_ns, steps, shared_steps }).map_err(Failure::Output)
 }
 
 #[cfg(test)]
 mod tests {
+    use std::io;
+
     use super::*;
     use downbeat_time::RunnerConfig;
 
